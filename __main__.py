@@ -1,0 +1,59 @@
+"""The command line: `vigym COMMAND ...`, also `python -m vigym COMMAND ...`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from vigym import __version__
+
+# Command -> (module:function, the first line of the function's docstring).
+# The line stands here too so that `vigym --help` need not import what only one command uses.
+COMMANDS = {
+    "demo": ("vigym.envs.demo:demo", "Simulate a scene and write what happened to files."),
+}
+
+DESCRIPTION = f"""vigym {__version__}: rigid bodies with joints, contact and friction.
+
+vigym COMMAND --help shows the options of a command, vigym --version the version."""
+
+
+def load(command: str) -> Callable[..., Any]:
+    """Import the function behind `command`."""
+    module, function = COMMANDS[command][0].split(":")
+    return getattr(import_module(module), function)
+
+
+def _unloaded(summary: str) -> Callable[[], None]:
+    """Stand in, under --help, for a command that this run does not call."""
+
+    def stub() -> None: ...
+
+    stub.__doc__ = summary
+    return stub
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status. `argv` is without the program's name."""
+    args = list(sys.argv[1:] if argv is None else argv) or ["--help"]
+    if args == ["--version"]:
+        print(f"vigym {__version__}")
+        return 0
+    if find_spec("tyro") is None:
+        print('The command line needs its extra: pip install "vigym[cli]"', file=sys.stderr)
+        return 2
+
+    from tyro.extras import subcommand_cli_from_dict
+
+    commands = {
+        name: load(name) if name == args[0] else _unloaded(summary) for name, (_, summary) in COMMANDS.items()
+    }
+    subcommand_cli_from_dict(commands, prog="vigym", description=DESCRIPTION, args=args)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

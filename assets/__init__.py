@@ -1,0 +1,1 @@
+"""Robot descriptions and other data files."""

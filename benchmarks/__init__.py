@@ -1,0 +1,1 @@
+"""Experiments and comparisons; each writes CSV and PNG files."""

@@ -1,0 +1,1 @@
+"""The simulator: mechanisms, their flat arrays, and the step."""

@@ -1,0 +1,66 @@
+"""A contact: a point or sphere on a body against a plane that is fixed in the world."""
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from vigym.engine.errors import MechanismError
+from vigym.engine.joint import WORLD, orthonormal_basis
+from vigym.engine.validation import Array, identifier, number, read_only, unit_vector, vector
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """A sphere of `radius` around `point` that stays above a plane. Arrays are read-only.
+
+    With the pose x, R of the body, the gap is
+
+        phi = normal . (x + R point) - offset - radius >= 0
+
+    name: unique among the contacts.
+    body: name of the body that carries it.
+    point: (3,) in the body frame, m.
+    radius: m; 0 is a point.
+    friction: Coulomb coefficient cf.
+    normal: (3,) in the world frame, unit, out of the ground.
+    offset: m; the plane is normal . p = offset.
+    tangents: (2, 3) rows t1, t2 in the world frame; t1, t2, normal are orthonormal and right-handed.
+    """
+
+    name: str
+    body: str
+    point: Array
+    radius: float
+    friction: float
+    normal: Array
+    offset: float
+    tangents: Array
+
+
+def make_contact(
+    name: str,
+    body: str,
+    point: ArrayLike = (0.0, 0.0, 0.0),
+    *,
+    radius: float = 0.0,
+    friction: float = 0.8,
+    normal: ArrayLike = (0.0, 0.0, 1.0),
+    offset: float = 0.0,
+) -> Contact:
+    """A validated `Contact`; whether its body exists is the mechanism's to check. `normal` is normalised."""
+    name = identifier(name, "contact name")
+    what = f"contact {name!r}"
+    body = identifier(body, f"{what}: body")
+    if body == WORLD:
+        raise MechanismError(f"{what}: body must be a body of the mechanism, not the world")
+    basis = orthonormal_basis(unit_vector(normal, f"{what}: normal"))
+    return Contact(
+        name=name,
+        body=body,
+        point=read_only(vector(point, (3,), f"{what}: point")),
+        radius=number(radius, f"{what}: radius", at_least=0.0),
+        friction=number(friction, f"{what}: friction", at_least=0.0),
+        normal=read_only(basis[2]),
+        offset=number(offset, f"{what}: offset"),
+        tangents=read_only(basis[:2]),
+    )

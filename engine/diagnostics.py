@@ -1,0 +1,35 @@
+"""What one looks at from outside: energy, momentum, gaps. Arrays lead with the environment, (N, ...)."""
+
+import numpy as np
+
+from vigym.engine.model import Model
+from vigym.engine.rotation import Array, rotate
+
+
+def energy(model: Model, x: Array, v: Array, w: Array, mass: Array, inertia: Array, coordinates: Array) -> Array:
+    """Kinetic energy, potential energy of gravity (zero at the origin) and of joint springs, J (N,)."""
+    kinetic = 0.5 * (mass * (v * v).sum(-1)).sum(-1) + 0.5 * np.einsum("nbi,nbij,nbj->n", w, inertia, w)
+    height = -np.einsum("nb,nbi,i->n", mass, x, model.mechanism.gravity)
+    gains = model.defaults()["gains"]
+    springs = 0.5 * (gains[:, 0] * (coordinates - gains[:, 1]) ** 2).sum(-1)
+    return kinetic + height + springs
+
+
+def momentum(x: Array, q: Array, v: Array, w: Array, mass: Array, inertia: Array, led: Array) -> Array:
+    """Linear momentum, and angular momentum about the world's origin, (N, 6) in N s and N m s.
+
+    The angular part is the one that the integrator conserves (DESIGN: dynamics), for a step of length led (N,).
+    """
+    linear = mass[..., None] * v
+    Jw = np.einsum("nbij,nbj->nbi", inertia, w)
+    s = np.sqrt(4.0 / led[:, None, None] ** 2 - (w * w).sum(-1, keepdims=True))
+    spin = rotate(q, 0.5 * led[:, None, None] * (s * Jw - np.cross(w, Jw)))
+    angular = np.cross(x, linear) + spin
+    return np.concatenate([linear.sum(1), angular.sum(1)], -1)
+
+
+def gaps(model: Model, x: Array, q: Array) -> Array:
+    """Distance of every contact from its plane, m (N, n_contacts)."""
+    table = model.contact_table
+    points = x[:, table.body] + rotate(q[:, table.body], table.point)
+    return (points * table.normal).sum(-1) - table.distance

@@ -1,0 +1,17 @@
+"""The exceptions that vigym raises on purpose; all of them are `ValueError`s."""
+
+
+class VigymError(ValueError):
+    """Base of every error that vigym raises about its input."""
+
+
+class MechanismError(VigymError):
+    """A mechanism that cannot be built."""
+
+
+class StateError(VigymError):
+    """A state that cannot be: NaN, penetration, an open joint, a wrong shape."""
+
+
+class InputError(VigymError):
+    """A bad argument to a call of the Simulator."""

@@ -1,0 +1,82 @@
+"""The graph of a mechanism: a spanning tree from the world outwards, and the joints that close loops."""
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vigym.engine.errors import MechanismError
+from vigym.engine.joint import WORLD, Joint
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import conjugate, rotation_matrix
+
+# Kinds whose constraint and coordinates look the same from either body, once the axis is turned around.
+REVERSIBLE = ("fixed", "revolute", "prismatic", "cylindrical")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """parent (n,): index of each body's parent, n for the world; order (n,): bodies, parents first.
+
+    joints: the joint from each body to its parent, parent side first; None for a body that floats.
+    loops: indices (into the mechanism's joints) of those that close loops.
+    """
+
+    parent: np.ndarray
+    order: np.ndarray
+    joints: list[Joint | None]
+    loops: list[int]
+
+
+def spanning_tree(mechanism: Mechanism) -> Tree:
+    """Breadth first from the world, then from each body that is left and is nobody's child."""
+    bodies, joints = mechanism.bodies, mechanism.joints
+    n = len(bodies)
+    index = {body.name: i for i, body in enumerate(bodies)} | {WORLD: n}
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
+    is_child = np.zeros(n, bool)
+    for j, joint in enumerate(joints):
+        if joint.kind == "floating":
+            continue
+        a, b = index[joint.parent], index[joint.child]
+        neighbours[a].append((b, j))
+        neighbours[b].append((a, j))
+        is_child[b] = True
+    parent, order, tree = np.full(n, n), [], [None] * n
+    seen, used = np.zeros(n + 1, bool), np.zeros(len(joints), bool)
+    for root in [n, *np.flatnonzero(~is_child), *range(n)]:
+        if seen[root]:
+            continue
+        queue = deque([root])
+        seen[root] = True
+        while queue:
+            body = queue.popleft()
+            if body < n:
+                order.append(body)
+            for other, j in neighbours[body]:
+                if other < n and not seen[other]:
+                    seen[other] = used[j] = True
+                    parent[other] = body
+                    tree[other] = joints[j] if index[joints[j].child] == other else reverse(joints[j])
+                    queue.append(other)
+    loops = [j for j, joint in enumerate(joints) if not used[j] and joint.kind != "floating"]
+    return Tree(parent, np.array(order, int), tree, loops)
+
+
+def reverse(joint: Joint) -> Joint:
+    """The same joint with parent and child exchanged; coordinates and efforts keep their sign."""
+    if joint.kind not in REVERSIBLE:
+        raise MechanismError(
+            f"joint {joint.name!r}: body {joint.parent!r} is further from the root than {joint.child!r}; "
+            f"exchange parent and child of this {joint.kind} joint"
+        )
+    b1, b2, axis = joint.basis @ rotation_matrix(joint.orientation).T
+    return replace(
+        joint,
+        parent=joint.child,
+        child=joint.parent,
+        parent_anchor=joint.child_anchor,
+        child_anchor=joint.parent_anchor,
+        orientation=conjugate(joint.orientation),
+        basis=np.array([b2, b1, -axis]),
+    )

@@ -1,0 +1,94 @@
+"""Compiled kernels on disk, so that a machine compiles a kind of mechanism once.
+
+One file per kernel and type of stores; its name is a hash of everything the machine code depends on: the sources of
+this folder, the versions of Python and Numba, the processor, the types. Files are written whole under another name
+and then renamed, so that processes that start at once never see half a file. Where nothing can be written, code is
+compiled in memory.
+
+`VIGYM_CACHE_DIR` sets the folder.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import platform
+import sys
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+
+from vigym.engine.kernels import simd
+
+
+def folder() -> Path:
+    """Where compiled code is kept."""
+    if chosen := os.environ.get("VIGYM_CACHE_DIR"):
+        return Path(chosen)
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "vigym"
+
+
+@cache
+def source_hash(directory: Path = Path(__file__).parent) -> str:
+    """Hash of the kernels' sources and of the interpreter."""
+    digest = hashlib.sha256(f"{sys.version} {platform.machine()}".encode())
+    for path in sorted(directory.glob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+class DiskCache:
+    """Numba's cache of one function (the calls its dispatcher makes), kept as described at the top of this file."""
+
+    cache_path = None
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.started = 0.0
+
+    def path(self, sig, context) -> Path:
+        key = f"{source_hash()} {simd.target(context)} {[t.key for t in sig if hasattr(t, 'key')]}"
+        return folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
+
+    def load_overload(self, sig, context):
+        """The compiled function, or None; a file that cannot be used is treated as absent."""
+        try:
+            return simd.load(context, self.path(sig, context).read_bytes())
+        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ValueError, TypeError, RuntimeError):
+            print(
+                "vigym: compiling the physics for this kind of mechanism, once for this machine (5 to 20 s) ...",
+                file=sys.stderr,
+                flush=True,
+            )
+            self.started = time.perf_counter()
+            return None
+
+    def save_overload(self, sig, result) -> None:
+        """Keep compiled code if the disk lets us."""
+        path = self.path(sig, result.target_context)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = simd.dump(result)
+            with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:
+                temporary = Path(file.name)
+                try:
+                    file.write(data)
+                    file.close()
+                    os.replace(temporary, path)
+                finally:
+                    with contextlib.suppress(OSError):
+                        temporary.unlink(missing_ok=True)
+            kept = f"kept in {path.parent}"
+        except OSError as error:
+            kept = f"not kept on disk ({error.strerror or error}): the next process compiles again"
+        print(f"vigym: compiled in {time.perf_counter() - self.started:.1f} s, {kept}", file=sys.stderr, flush=True)
+
+    def flush(self) -> None:
+        """Part of the protocol; there is nothing to flush."""

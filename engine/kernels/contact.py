@@ -1,0 +1,140 @@
+"""A contact point (or sphere) of a body against a plane: gap, sliding velocity, force, and their condensation.
+
+    phi(z+) = n . (x+ + R+ p) - offset - radius      gap at the next pose                  (paper: eq. contact_comp)
+    slip    = t . (v + om x arm), arm = R p - radius n   sliding velocity, at the current pose
+    wrench  = [n; arm x n] gamma + [t; arm x t] beta      acts at the point that touches
+
+A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
+
+    d(force) = c - W (dphi, dslip),   W and c from cone.direction
+"""
+
+from vigym.engine.kernels import cone
+from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
+from vigym.engine.kernels.simd import block, maximum, on, select
+
+PAIRS = cone.PAIRS
+NOTHING = [0.0] * PAIRS
+
+
+@block
+def prepare_contact(m, s, t, c):
+    """Lever arms at the current pose: arm x n, arm x t1, arm x t2; first guess of the pairs."""
+    i = m.contact_body[c]
+    frame = mat(m.frame[c])
+    arm = sub(matvec(mat(t.R[i]), vec(m.point[c])), scale(m.plane[c][1], frame[0]))
+    store(t.lever0[c], [cross(arm, axis) for axis in frame])
+    cold, floor = on(t.cold[0][0]), m.option[0][2]
+    for target, last in ((t.ca, s.ca), (t.cb, s.cb)):
+        for k in range(PAIRS):
+            target[c][k] = select(cold, 1.0, maximum(last[c][k], floor))
+
+
+@block
+def move_contact(m, s, t, c):
+    """Gap at the next pose, rows of the cone; the force enters the body's residual."""
+    i = m.contact_body[c]
+    h, cf = t.h[0][0], s.friction[c][0]
+    n, t1, t2 = mat(m.frame[c])
+    lever = mat(t.lever0[c])
+    V = vec(t.V[i])
+    v, om = V[:3], V[3:]
+    rho = matvec(mat(t.Rn[i]), vec(m.point[c]))
+    phi = dot(n, add(vec(t.xn[i]), rho)) - (m.plane[c][0] + m.plane[c][1])
+    slip = [dot(t1, v) + dot(lever[1], om), dot(t2, v) + dot(lever[2], om)]
+    a, b = vec(t.ca[c]), vec(t.cb[c])
+    store(t.cr[c], cone.rows(cf, a, b, phi, slip))
+    t.gap[c][0] = phi
+    # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
+    sq = t.sq[i][0]
+    rows = [cross(rho, n)] + [scale(0.5, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
+    store(t.lever[c], rows)
+    store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), lever, cone.force(cf, a))))
+
+
+def wrench(frame, lever, force):
+    """Force and torque (6) on the body of a force along (n, t1, t2)."""
+    linear = [sum_of(frame[k][j] * force[k] for k in range(3)) for j in range(3)]
+    return linear + [sum_of(lever[k][j] * force[k] for k in range(3)) for j in range(3)]
+
+
+def response(s, t, c, k, r, dphi, dslip):
+    """Change of the force along (n, t1, t2), and (da, db)."""
+    cf = s.friction[c][0]
+    da, db = cone.direction(cf, vec(t.ca[c]), vec(t.ci[c]), k, r, dphi, dslip)
+    return cone.force(cf, da), da, db
+
+
+@block
+def condense_contact(m, s, t, c):
+    """D += M0^T W M with M0 the wrench rows at the current pose and M the rows at the next; right-hand side of the
+    affine direction (targets a b = 0)."""
+    i = m.contact_body[c]
+    h = t.h[0][0]
+    frame, lever0, lever = mat(m.frame[c]), mat(t.lever0[c]), mat(t.lever[c])
+    a, b = vec(t.ca[c]), vec(t.cb[c])
+    for j in range(PAIRS):
+        t.ci[c][j] = 1.0 / (a[j] * b[j])
+    units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
+    D = mat(t.D[i])
+    for index, (dphi, dslip) in enumerate(units):
+        change, _, _ = response(s, t, c, NOTHING, NOTHING, dphi, dslip)
+        column = wrench(frame, lever0, change)
+        k = 1.0 if index == 0 else 1.0 / h
+        row = [k * frame[index][j] for j in range(3)] + lever[index]
+        for p in range(6):
+            for q in range(6):
+                D[p][q] = D[p][q] - column[p] * row[q]
+    store(t.D[i], D)
+    constant, _, _ = response(s, t, c, [-1.0 * a[j] * b[j] for j in range(PAIRS)], vec(t.cr[c]), 0.0, [0.0, 0.0])
+    store(t.r[i], sub(vec(t.r[i]), wrench(frame, lever0, constant)))
+
+
+def changes(m, t, c):
+    """dphi and dslip of the Newton direction y."""
+    i = m.contact_body[c]
+    y, frame, lever = vec(t.y[i]), mat(m.frame[c]), mat(t.lever[c])
+    d = [dot(frame[k], y[:3]) for k in range(3)]
+    turn = [dot(lever[k], y[3:]) for k in range(3)]
+    return d[0] + turn[0], [d[k] / t.h[0][0] + turn[k] for k in (1, 2)]
+
+
+@block
+def affine_contact(m, s, t, c):
+    """Affine direction of the pairs."""
+    a, b = vec(t.ca[c]), vec(t.cb[c])
+    dphi, dslip = changes(m, t, c)
+    _, da, db = response(s, t, c, [-1.0 * a[j] * b[j] for j in range(PAIRS)], vec(t.cr[c]), dphi, dslip)
+    store(t.cda[c], da)
+    store(t.cdb[c], db)
+
+
+@block
+def correct_contact(m, s, t, c):
+    """Targets of the corrector, sigma mu - da db, and what they add to the right-hand side."""
+    i = m.contact_body[c]
+    flags = cone.active(s.friction[c][0])
+    k = [flags[j] * (t.center[0][0] - t.cda[c][j] * t.cdb[c][j]) for j in range(PAIRS)]
+    store(t.ck[c], k)
+    constant, _, _ = response(s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
+    store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))
+
+
+@block
+def direct_contact(m, s, t, c):
+    """Final direction of the pairs: affine targets and the corrector's together."""
+    a, b = vec(t.ca[c]), vec(t.cb[c])
+    dphi, dslip = changes(m, t, c)
+    k = [t.ck[c][j] - a[j] * b[j] for j in range(PAIRS)]
+    _, da, db = response(s, t, c, k, vec(t.cr[c]), dphi, dslip)
+    store(t.cda[c], da)
+    store(t.cdb[c], db)
+
+
+@block
+def finish_contact(m, s, t, c):
+    """Keep the pairs for the next step's warm start, in the lanes that converged."""
+    good = on(t.good[0][0])
+    for target, values in ((s.ca, t.ca), (s.cb, t.cb)):
+        for k in range(PAIRS):
+            target[c][k] = select(good, values[c][k], target[c][k])

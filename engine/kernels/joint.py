@@ -1,0 +1,215 @@
+"""A joint between body i and its parent: geometry, residual and the directions that it leaves free.
+
+A kind is 16 law + 4 kt + kr: kt free translations and kr free rotations; `law` is 1 if springs, drives or limits act
+on the free axes (axis.py). Joint frames are chosen when the mechanism is built so that the free axes come last: the
+kt last rows of `slide` (parent frame), and the axis 3 (kr = 1), parent axis 1 and child axis 2 (kr = 2, a Hooke
+joint). Everything below is in the world frame, `anchor` being the child's anchor point:
+
+    relative motion at the next pose   (dx, dth)_child - (dx, dth)_parent = S xi + delta      (moved to the anchor)
+    wrench at the current pose          N . wrench = tau                                       (about the anchor)
+
+S spans the null space of the rows of g (paper: eq. implizit_constrained_dynb) with xi = change of the joint
+coordinates; delta removes the residual g; N spans the directions in which the joint transmits only the effort tau.
+DESIGN's G and lam are the complement: wrench = G^T lam + N^T tau.
+"""
+
+from vigym.engine.kernels.axis import law
+from vigym.engine.kernels.quaternion import (
+    add,
+    atan2,
+    conjugate,
+    cross,
+    dot,
+    mat,
+    matvec,
+    matvec_t,
+    multiply,
+    nearest_turn,
+    rotation_vector,
+    scale,
+    store,
+    sub,
+    sum_of,
+    vec,
+)
+from vigym.engine.kernels.simd import block, by_kind, on, select
+
+
+def free(kind):
+    """Free translations, free rotations, and whether a law acts on them."""
+    return (kind // 4) % 4, kind % 4, kind >= 16
+
+
+def is_floating(kind):
+    """No constraint at all."""
+    return kind % 16 == 15
+
+
+@by_kind
+def prepare_joint(kind, m, s, t, i):
+    """At the current pose: arms from both bodies to the anchor, and the axes N of the effort."""
+    if is_floating(kind):
+        return
+    kt, kr, has_law = free(kind)
+    p = m.parent[i]
+    R, Rp = mat(t.R[i]), mat(t.R[p])
+    rho = matvec(R, vec(m.child_anchor[i]))
+    store(t.rho0[i], rho)
+    store(t.arm0[i], sub(add(vec(t.x[i]), rho), vec(t.x[p])))
+    slide, child, parent = mat(m.slide[i]), mat(m.child_axes[i]), mat(m.parent_axes[i])
+    axes = [matvec(Rp, slide[3 - kt + k]) for k in range(kt)]
+    if kr == 1:
+        axes += [matvec(R, child[2])]
+    elif kr == 2:
+        axes += [matvec(Rp, parent[0]), matvec(R, child[1])]
+    elif kr == 3:
+        unit = [[1.0 if j == k else 0.0 for j in range(3)] for k in range(3)]
+        axes += [matvec(R, axis) for axis in child] if has_law else unit
+    for k, axis in enumerate(axes):
+        for j in range(3):
+            t.N[i][k, j] = axis[j]
+
+
+def translation(kt, m, t, i, p):
+    """Arms at the next pose, delta (3), free directions and their coordinates."""
+    Rp = mat(t.Rn[p])
+    rho = matvec(mat(t.Rn[i]), vec(m.child_anchor[i]))
+    arm = sub(add(vec(t.xn[i]), rho), vec(t.xn[p]))
+    d = sub(arm, matvec(Rp, vec(m.parent_anchor[i])))
+    store(t.rho[i], rho)
+    store(t.arm[i], arm)
+    if kt == 0:
+        return scale(-1.0, d), [], []
+    axes = [matvec(Rp, row) for row in mat(m.slide[i])]
+    along = [dot(axis, d) for axis in axes]
+    delta = [0.0, 0.0, 0.0]
+    for k in range(3 - kt):
+        delta = sub(delta, scale(along[k], axes[k]))
+    return delta, axes[3 - kt :], along[3 - kt :]
+
+
+def relative_rotation(m, t, i, p):
+    """Quaternion from the child's joint frame to the parent's, at the next pose."""
+    parent = multiply(vec(t.qn[p]), vec(m.parent_frame[i]))
+    return multiply(conjugate(parent), multiply(vec(t.qn[i]), vec(m.child_frame[i])))
+
+
+def rotation(kr, has_law, m, t, i, p):
+    """delta (3), free directions, their coordinates (angles, not yet unwound), and d(coordinate)/d(dth) if it is not
+    simply one per direction."""
+    R, child, parent = mat(t.Rn[i]), mat(m.child_axes[i]), mat(m.parent_axes[i])
+
+    def world(u):  # from the child's joint frame
+        return matvec(R, matvec_t(child, u))
+
+    if kr == 0:
+        e = relative_rotation(m, t, i, p)
+        return world([-2.0 * e[k] / e[0] for k in (1, 2, 3)]), [], [], None
+    if kr == 1:
+        # rows of Im(e)_1 = Im(e)_2 = 0, twice: a and b; their null vector n = a x b is the axis at the solution
+        e0, ex, ey, ez = relative_rotation(m, t, i, p)
+        a, b = [e0, -ez, ey], [ez, e0, -ex]
+        n = cross(a, b)
+        size = 1.0 / dot(n, n)
+        delta = scale(-2.0 * size, add(scale(ex, cross(b, n)), scale(ey, cross(n, a))))
+        angle = [2.0 * atan2(ez, e0)] if has_law else [0.0]
+        return world(delta), [world(scale(n[2] * size, n))], angle, None
+    if kr == 2:
+        # Hooke: axis 1 of the parent stays perpendicular to axis 2 of the child
+        Rp = mat(t.Rn[p])
+        p1, c2 = matvec(Rp, parent[0]), matvec(R, child[1])
+        row = cross(c2, p1)
+        delta = scale(-1.0 * dot(p1, c2) / dot(row, row), row)
+        angles = [0.0, 0.0]
+        if has_law:
+            angles = [
+                atan2(dot(c2, matvec(Rp, parent[2])), dot(c2, matvec(Rp, parent[1]))),
+                atan2(dot(p1, matvec(R, child[2])), dot(p1, matvec(R, child[0]))),
+            ]
+        return delta, [p1, c2], angles, None
+    if not has_law:
+        return [0.0, 0.0, 0.0], [], [0.0, 0.0, 0.0], None
+    phi, K = rotation_vector(relative_rotation(m, t, i, p))
+    axes = [matvec(R, axis) for axis in child]
+    rows = [add(add(scale(K[k][0], axes[0]), scale(K[k][1], axes[1])), scale(K[k][2], axes[2])) for k in range(3)]
+    return [0.0, 0.0, 0.0], [], phi, rows
+
+
+@by_kind
+def move_joint(kind, m, s, t, i):
+    """At the next pose: S, delta, residual of the free axes; the wrench enters the residuals of both bodies."""
+    if is_floating(kind):
+        return
+    kt, kr, has_law = free(kind)
+    p = m.parent[i]
+    dx, slides, lengths = translation(kt, m, t, i, p)
+    dth, turns, angles, rows = rotation(kr, has_law, m, t, i, p)
+    store(t.delta[i], dx + dth)
+    for k, axis in enumerate(slides + turns):
+        for j in range(3):
+            t.S[i][k, j] = axis[j]
+    if rows is not None:
+        store(t.K[i], rows)
+    wrench = vec(t.wrench[i])
+    N = mat(t.N[i])
+    a = m.first_axis[i]
+    if kr == 3 and not has_law:  # N is the identity here, efforts are about the child's axes
+        R, child = mat(t.R[i]), mat(m.child_axes[i])
+        torque = matvec(R, matvec_t(child, [s.effort[a + kt + k][0] for k in range(3)]))
+        for k in range(3):
+            t.rN[i][kt + k] = wrench[3 + k] - torque[k]
+        angles = []
+    for k, coordinate in enumerate(lengths + angles):
+        half = wrench[:3] if k < kt else wrench[3:]
+        if has_law:
+            if k >= kt and kr < 3:
+                coordinate = nearest_turn(coordinate, s.angle[a + k][0])
+            effort = law(s, t, a + k, coordinate)
+        else:
+            effort = s.effort[a + k][0]
+        t.rN[i][k] = dot(N[k], half) - effort
+    force, torque = wrench[:3], wrench[3:]
+    rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
+    store(t.r[i], sub(vec(t.r[i]), force + add(torque, cross(rho, force))))
+    store(t.r[p], add(vec(t.r[p]), force + add(torque, cross(arm, force))))
+
+
+@by_kind
+def update_joint(kind, m, s, t, i):
+    """wrench += alpha (Dhat y_parent + rhat), see ldu.py, in the lanes that still iterate."""
+    if is_floating(kind):
+        return
+    live, alpha = on(t.live[0][0]), t.alpha[0][0]
+    yp = vec(t.y[m.parent[i]])
+    ya = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
+    D, rhat, wrench = mat(t.D[i]), vec(t.rhat[i]), vec(t.wrench[i])
+    for j in range(6):
+        change = rhat[j] + sum_of(D[j][k] * ya[k] for k in range(6))
+        t.wrench[i][j] = select(live, wrench[j] + alpha * change, wrench[j])
+
+
+@by_kind
+def finish_joint(kind, m, s, t, i):
+    """Commit the wrench and the unwound joint coordinates at the next pose in the lanes that converged."""
+    good = on(t.good[0][0])
+    for j in range(6):
+        s.wrench[i][j] = select(good, t.wrench[i][j], s.wrench[i][j])
+    if is_floating(kind):
+        return
+    kt, kr, _ = free(kind)
+    p, a = m.parent[i], m.first_axis[i]
+    _, _, lengths = translation(kt, m, t, i, p)
+    _, _, angles, _ = rotation(kr, True, m, t, i, p)
+    for k, coordinate in enumerate(lengths + angles):
+        last = s.angle[a + k][0]
+        if k >= kt and kr < 3:
+            coordinate = nearest_turn(coordinate, last)
+        s.angle[a + k][0] = select(good, coordinate, last)
+
+
+@block
+def start_joint(m, s, t, i):
+    """First guess of the wrench: the last one, or nothing in lanes that start cold."""
+    cold = on(t.cold[0][0])
+    for j in range(6):
+        t.wrench[i][j] = select(cold, 0.0, s.wrench[i][j])

@@ -1,0 +1,95 @@
+"""What the interior point does with complementary pairs, whatever they stand for: contacts and axis limits alike.
+
+Each function takes the numbers of one contact or axis as lists; `flags` are 1 for pairs that take part, 0 for those at
+rest. Sums and extremes over all pairs of an environment gather in one-block fields of the scratch store.
+"""
+
+from vigym.engine.kernels import cone
+from vigym.engine.kernels.quaternion import sum_of, vec
+from vigym.engine.kernels.simd import absolute, block, maximum, on, select
+
+
+def measure(t, a, b, rows, flags):
+    """Complementarity and its count, and the largest residual of the rows."""
+    products = [flags[k] * a[k] * b[k] for k in range(len(a))]
+    t.total[0][0] = t.total[0][0] + sum_of(products)
+    t.count[0][0] = t.count[0][0] + sum_of(flags)
+    norm = t.norm[0][0]
+    for value in products + [absolute(row) for row in rows]:
+        norm = maximum(value, norm)
+    t.norm[0][0] = norm
+
+
+def reach(t, a, b, da, db):
+    """ratio = max(-d/x): the step 1/ratio is the longest that keeps every x > 0 (fraction to the boundary)."""
+    ratio = t.ratio[0][0]
+    for x, d in zip(a + b, da + db, strict=True):
+        ratio = maximum(-1.0 * d / x, ratio)
+    t.ratio[0][0] = ratio
+
+
+def predict(t, a, b, da, db, flags):
+    """Complementarity after the affine step."""
+    alpha = t.alpha[0][0]
+    after = [flags[k] * (a[k] + alpha * da[k]) * (b[k] + alpha * db[k]) for k in range(len(a))]
+    t.total[0][0] = t.total[0][0] + sum_of(after)
+
+
+def advance(t, block_a, block_b, a, b, da, db):
+    """a += alpha da, b += alpha db in the lanes that still iterate."""
+    live, alpha = on(t.live[0][0]), t.alpha[0][0]
+    for target, x, d in ((block_a, a, da), (block_b, b, db)):
+        for k in range(len(x)):
+            target[k] = select(live, x[k] + alpha * d[k], x[k])
+
+
+def _contact(s, t, c):
+    return vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), cone.active(s.friction[c][0])
+
+
+def _axis(s, t, a):
+    return vec(t.la[a]), vec(t.lb[a]), vec(t.lda[a]), vec(t.ldb[a]), vec(s.bounded[a])
+
+
+@block
+def measure_contact(m, s, t, c):
+    a, b, _, _, flags = _contact(s, t, c)
+    rows = vec(t.cr[c])
+    measure(t, a, b, rows, flags)
+    t.geometry[0][0] = maximum(absolute(rows[0]), t.geometry[0][0])
+
+
+@block
+def measure_axis(m, s, t, a):
+    x, y, _, _, flags = _axis(s, t, a)
+    measure(t, x, y, vec(t.lr[a]), flags)
+
+
+@block
+def reach_contact(m, s, t, c):
+    reach(t, *_contact(s, t, c)[:4])
+
+
+@block
+def reach_axis(m, s, t, a):
+    reach(t, *_axis(s, t, a)[:4])
+
+
+@block
+def predict_contact(m, s, t, c):
+    predict(t, *_contact(s, t, c))
+
+
+@block
+def predict_axis(m, s, t, a):
+    predict(t, *_axis(s, t, a))
+
+
+@block
+def update_contact(m, s, t, c):
+    advance(t, t.ca[c], t.cb[c], *_contact(s, t, c)[:4])
+
+
+@block
+def update_axis(m, s, t, a):
+    advance(t, t.la[a], t.lb[a], *_axis(s, t, a)[:4])

@@ -1,0 +1,181 @@
+"""One time step of one lane group, and of many.
+
+A step of length dt is solved whole. A lane that does not converge repeats it in halves, quarters, ... sixteenths;
+if that fails too, it is left as it was before the step and says so. Time is counted in sixteenths of dt.
+"""
+
+from vigym.engine.kernels import axis, contact, integrator, interior_point, joint
+from vigym.engine.kernels.quaternion import dot, vec
+from vigym.engine.kernels.simd import any_lane, block, group, kernel, less, on, select
+
+TICKS = 16.0
+
+
+def step(m, states, t, first, last, repeat):
+    """Advance lane groups first..last by `repeat` steps with the same controls."""
+    for g in range(first, last):
+        s = group(states, g)
+        for _ in range(repeat):
+            step_group(m, s, t)
+
+
+@kernel
+def step_group(m, s, t):
+    """One step of one lane group."""
+    begin(m, s, t)
+    for i in range(m.size[0]):
+        remember_body(m, s, t, i)
+    for a in range(m.size[2]):
+        remember_axis(m, s, t, a)
+    while any_lane(t, "todo"):
+        choose(m, s, t)
+        interior_point.solve(m, s, t)
+        finish(m, s, t)
+        settle(m, s, t)
+    report(m, s, t)
+    if any_lane(t, "lost"):
+        revert(m, s, t)
+
+
+@kernel
+def finish(m, s, t):
+    """Commit the lanes that converged."""
+    for i in range(m.size[0]):
+        joint.finish_joint(m.kind[i], m, s, t, i)
+        integrator.finish_body(m, s, t, i)
+    finish_contacts(m, s, t)
+    finish_axes(m, s, t)
+
+
+@kernel(feature="contacts")
+def finish_contacts(m, s, t):
+    for c in range(m.size[1]):
+        contact.finish_contact(m, s, t, c)
+
+
+@kernel(feature="limits")
+def finish_axes(m, s, t):
+    for a in range(m.size[2]):
+        axis.finish_axis(m, s, t, a)
+
+
+@kernel
+def revert(m, s, t):
+    """Undo the step in lanes that could not make it."""
+    for i in range(m.size[0]):
+        revert_body(m, s, t, i)
+    for a in range(m.size[2]):
+        revert_axis(m, s, t, a)
+    revert_contacts(m, s, t)
+
+
+@kernel(feature="contacts")
+def revert_contacts(m, s, t):
+    for c in range(m.size[1]):
+        revert_contact(m, s, t, c)
+
+
+@block
+def begin(m, s, t):
+    """Start of a step: the world's pose, all ticks still to do in real lanes, full stride, warm start."""
+    world = m.size[0]
+    for k in range(3):
+        t.x[world][k] = t.xn[world][k] = 0.0
+        for j in range(3):
+            t.R[world][k, j] = t.Rn[world][k, j] = 1.0 if j == k else 0.0
+    for k in range(4):
+        t.q[world][k] = t.qn[world][k] = 1.0 if k == 0 else 0.0
+    for k in range(6):
+        t.y[world][k] = 0.0
+        for j in range(6):
+            t.D[world][k, j] = 0.0
+    t.todo[0][0] = TICKS * s.real[0][0]
+    t.stride[0][0] = TICKS
+    for field in (t.cold, t.lost, t.iterations, t.residual, t.substeps):
+        field[0][0] = 0.0
+    t.led[0][0] = s.led[0][0]
+
+
+@block
+def remember_body(m, s, t, i):
+    """What to go back to; and a shorter stride for bodies that already spin too fast for dt."""
+    for k in range(3):
+        t.old[i][k] = s.x[i][k]
+        t.old[i][7 + k] = s.v[i][k]
+        t.old[i][10 + k] = s.w[i][k]
+    for k in range(4):
+        t.old[i][3 + k] = s.q[i][k]
+    w = vec(s.w[i])
+    for divisor in (1.0, 2.0, 4.0, 8.0):
+        most = 0.95 * integrator.SPIN * divisor / m.option[0][0]
+        stride = t.stride[0][0]
+        t.stride[0][0] = select(less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride)
+
+
+@block
+def remember_axis(m, s, t, a):
+    t.old_angle[a][0] = s.angle[a][0]
+
+
+@block
+def choose(m, s, t):
+    """Step length and masks of the next attempt."""
+    t.h[0][0] = t.stride[0][0] * (m.option[0][0] * (1.0 / TICKS))
+    t.live[0][0] = select(less(0.5, t.todo[0][0]), 1.0, 0.0)
+    t.good[0][0] = 0.0
+
+
+@block
+def settle(m, s, t):
+    """Book the attempt: time passed, or a shorter stride, or given up."""
+    todo, stride = t.todo[0][0], t.stride[0][0]
+    trying, good = less(0.5, todo), on(t.good[0][0])
+    failed = trying & (~good)
+    lost = failed & less(stride, 1.5)
+    t.todo[0][0] = select(good, todo - stride, select(lost, 0.0, todo))
+    t.stride[0][0] = select(failed, stride * 0.5, stride)
+    t.cold[0][0] = select(failed, 1.0, 0.0)
+    t.lost[0][0] = select(lost, 1.0, t.lost[0][0])
+    t.substeps[0][0] = select(good, t.substeps[0][0] + 1.0, t.substeps[0][0])
+    s.led[0][0] = select(good, t.h[0][0], s.led[0][0])
+
+
+@block
+def report(m, s, t):
+    """Status of the step."""
+    lost = on(t.lost[0][0])
+    s.status[0][0] = select(lost, 0.0, 1.0)
+    s.status[0][1] = t.iterations[0][0]
+    s.status[0][2] = t.residual[0][0]
+    s.status[0][3] = t.substeps[0][0]
+    s.led[0][0] = select(lost, t.led[0][0], s.led[0][0])
+
+
+@block
+def revert_body(m, s, t, i):
+    lost = on(t.lost[0][0])
+    for k in range(3):
+        s.x[i][k] = select(lost, t.old[i][k], s.x[i][k])
+        s.v[i][k] = select(lost, t.old[i][7 + k], s.v[i][k])
+        s.w[i][k] = select(lost, t.old[i][10 + k], s.w[i][k])
+    for k in range(4):
+        s.q[i][k] = select(lost, t.old[i][3 + k], s.q[i][k])
+    for k in range(6):
+        s.wrench[i][k] = select(lost, 0.0, s.wrench[i][k])
+
+
+@block
+def revert_axis(m, s, t, a):
+    lost = on(t.lost[0][0])
+    s.angle[a][0] = select(lost, t.old_angle[a][0], s.angle[a][0])
+    for k in range(4):
+        s.la[a][k] = select(lost, 1.0, s.la[a][k])
+        s.lb[a][k] = select(lost, 1.0, s.lb[a][k])
+
+
+@block
+def revert_contact(m, s, t, c):
+    lost = on(t.lost[0][0])
+    for k in range(contact.PAIRS):
+        s.ca[c][k] = select(lost, 1.0, s.ca[c][k])
+        s.cb[c][k] = select(lost, 1.0, s.cb[c][k])

@@ -1,0 +1,201 @@
+"""A mechanism turned once into flat arrays: the constants of the kernels and the default values of an environment."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from vigym.engine import rotation
+from vigym.engine.errors import MechanismError
+from vigym.engine.graph import Tree, spanning_tree
+from vigym.engine.joint import WORLD, Joint
+from vigym.engine.kernels import layout
+from vigym.engine.kernels.store import Features, Store
+from vigym.engine.mechanism import Mechanism
+
+FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
+MAX_ITERATIONS = 60
+WARM_START_FLOOR = 0.1
+GEOMETRY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance
+
+
+@dataclass(frozen=True)
+class Options:
+    """dt: time step, s; tolerance: largest residual (N, N m, m, rad, m/s) of a converged step."""
+
+    dt: float
+    tolerance: float
+
+
+class AxisTable(NamedTuple):
+    """Free joint axes, one row each: `direction` is fixed in body `carrier`; parent, child, carrier: n is the world."""
+
+    parent: np.ndarray
+    child: np.ndarray
+    carrier: np.ndarray
+    direction: np.ndarray
+    anchor: np.ndarray  # child's anchor
+    slides: np.ndarray  # True: a translation
+
+
+class ContactTable(NamedTuple):
+    """Contacts, one row each; distance = offset + radius."""
+
+    body: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    distance: np.ndarray
+
+
+class Model:
+    """mechanism: the source; tree: its spanning tree; features: what its kernels must be able to do.
+
+    first_axis: for each of the mechanism's joints, its first row in the arrays of free axes; n_axes rows in all
+    (joints in the order added, free axes of each in its own order; floating joints have none).
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        mechanism.validate()
+        self.mechanism = mechanism.copy()
+        self.tree: Tree = spanning_tree(mechanism)
+        self.n_bodies, self.n_contacts = len(mechanism.bodies), len(mechanism.contacts)
+        free = [0 if joint.kind == "floating" else joint.n_free for joint in mechanism.joints]
+        self.first_axis = np.concatenate([[0], np.cumsum(free)]).astype(int)
+        self.n_axes = int(self.first_axis[-1])
+        if self.tree.loops:
+            raise MechanismError("loops are not supported")
+        self.kinds = np.array([kind_of(joint) for joint in self.tree.joints])
+        limited = any(has_pairs(joint) for joint in mechanism.joints)
+        self.features = Features(
+            kinds=tuple(sorted({int(kind) for kind in self.kinds})),
+            limits=limited,
+            contacts=self.n_contacts > 0,
+            loops=bool(self.tree.loops),
+        )
+        counts = [(kind // 4) % 4 + kind % 4 for kind in self.features.kinds if kind % 16 != FLOATING]
+        self.most_free = max([1, *counts])
+        self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
+        self.axes = self._axis_table()
+        self.contact_table = self._contact_table()
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Bodies, contacts, free axes."""
+        return self.n_bodies, self.n_contacts, self.n_axes
+
+    def _axis_table(self) -> AxisTable:
+        rows = []
+        for joint in self.mechanism.joints:
+            if joint.kind == "floating":
+                continue
+            p, c = self.bodies[joint.parent], self.bodies[joint.child]
+            turns = int((~joint.constrained[3:]).sum())
+            for k, (motion, row) in enumerate(joint.free_axes):
+                slides = motion == "translation"
+                # a sliding axis, and the first one of a Hooke joint, is carried by the parent
+                by_parent = slides or (turns == 2 and k == joint.n_free - 2)
+                axis = joint.basis[row]
+                direction = rotation.rotate(joint.orientation, axis) if by_parent else axis
+                rows.append((p, c, p if by_parent else c, direction, joint.child_anchor, slides))
+        p, c, carrier, direction, anchor, slides = zip(*rows, strict=True) if rows else ([],) * 6
+        return AxisTable(
+            np.array(p, int),
+            np.array(c, int),
+            np.array(carrier, int),
+            np.array(direction, float).reshape(-1, 3),
+            np.array(anchor, float).reshape(-1, 3),
+            np.array(slides, bool),
+        )
+
+    def _contact_table(self) -> ContactTable:
+        contacts = self.mechanism.contacts
+        return ContactTable(
+            np.array([self.bodies[contact.body] for contact in contacts], int),
+            np.array([contact.point for contact in contacts], float).reshape(-1, 3),
+            np.array([contact.normal for contact in contacts], float).reshape(-1, 3),
+            np.array([contact.offset + contact.radius for contact in contacts], float),
+        )
+
+    def constants(self, options: Options) -> Store:
+        """The store shared by all environments."""
+        store = layout.model_store(self.features, *self.sizes)
+        m, mechanism = store[0], self.mechanism
+        names = [joint.name for joint in mechanism.joints]
+        m.gravity[0] = mechanism.gravity
+        m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, min(options.tolerance, GEOMETRY)
+        m.size[:] = self.sizes
+        m.limit[0] = MAX_ITERATIONS
+        m.order[:], m.parent[:], m.kind[:] = self.tree.order, self.tree.parent, self.kinds
+        for i, joint in enumerate(self.tree.joints):
+            if joint is not None:
+                m.first_axis[i] = self.first_axis[names.index(joint.name)]
+                frames(m, i, joint)
+        for c, contact in enumerate(mechanism.contacts):
+            m.contact_body[c] = self.bodies[contact.body]
+            m.point[c] = contact.point
+            m.frame[c] = contact.normal, *contact.tangents
+            m.plane[c] = contact.offset, contact.radius
+        return store
+
+    def defaults(self) -> dict[str, np.ndarray]:
+        """Parameters and drive targets of one environment, by field of the state store."""
+        mechanism = self.mechanism
+        J = np.array([body.inertia for body in mechanism.bodies])
+        driven = [joint for joint in mechanism.joints if joint.kind != "floating"]
+
+        def column(name: str) -> np.ndarray:
+            return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in driven)])
+
+        effort_limit = column("effort_limit")
+        bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit], -1)
+        bounded = np.isfinite(bounds)
+        bounded[:, 2:] &= ((column("kp") > 0) | (column("kd") > 0))[:, None]  # else the effort itself is clipped
+        return {
+            "mass": np.array([[body.mass] for body in mechanism.bodies]),
+            "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
+            "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
+            "gains": np.stack([column(name) for name in ("stiffness", "rest", "damping", "kp", "kd")], -1),
+            "target": np.stack([column("target"), column("target_velocity")], -1),
+            "bounds": np.where(bounded, bounds, 0.0),
+            "bounded": bounded.astype(float),
+        }
+
+
+def has_pairs(joint: Joint) -> bool:
+    """Whether a position limit, or an effort limit on a drive, acts on a free axis."""
+    driven = (joint.kp > 0) | (joint.kd > 0)
+    limited = np.isfinite(joint.lower) | np.isfinite(joint.upper) | (driven & np.isfinite(joint.effort_limit))
+    return bool(limited.any())
+
+
+def has_law(joint: Joint) -> bool:
+    """Whether anything but a plain effort acts on a free axis."""
+    passive = (joint.stiffness > 0) | (joint.damping > 0) | (joint.kp > 0) | (joint.kd > 0)
+    return bool(passive.any()) or has_pairs(joint)
+
+
+def kind_of(joint: Joint | None) -> int:
+    """The number by which the kernels know this kind of joint."""
+    if joint is None:
+        return FLOATING
+    translations, rotations = (~joint.constrained[:3]).sum(), (~joint.constrained[3:]).sum()
+    return int(16 * has_law(joint) + 4 * translations + rotations)
+
+
+def frames(m, i: int, joint: Joint) -> None:
+    """Anchors and frames of body i's joint, the free axes put where the kernels expect them."""
+    R = rotation.rotation_matrix(joint.orientation)
+    held, turning = joint.constrained[:3], ~joint.constrained[3:]
+    free_turns = joint.basis[turning]
+    if len(free_turns) == 1:
+        first = joint.basis[~turning][0]
+        axes = np.array([first, np.cross(free_turns[0], first), free_turns[0]])
+    elif len(free_turns) == 2:
+        axes = np.array([*free_turns, np.cross(*free_turns)])
+    else:
+        axes = joint.basis
+    m.child_anchor[i], m.parent_anchor[i] = joint.child_anchor, joint.parent_anchor
+    m.child_axes[i], m.parent_axes[i] = axes, axes @ R.T
+    m.child_frame[i] = rotation.from_matrix(axes.T)
+    m.parent_frame[i] = rotation.multiply(joint.orientation, m.child_frame[i])
+    m.slide[i] = np.concatenate([joint.basis[held], joint.basis[~held]]) @ R.T

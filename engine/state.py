@@ -1,0 +1,38 @@
+"""Views of what environments are in: pose, velocity, and how the last step went."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.engine.rotation import Array
+
+
+class State(NamedTuple):
+    """Bodies in the order added. A pose and the velocity that led to it.
+
+    x: (num_envs, n_bodies, 3) centre of mass, world, m
+    q: (num_envs, n_bodies, 4) unit quaternion, scalar first, body to world
+    v: (num_envs, n_bodies, 3) velocity, world, m/s
+    w: (num_envs, n_bodies, 3) angular velocity, BODY frame, rad/s
+    """
+
+    x: Array
+    q: Array
+    v: Array
+    w: Array
+
+
+class Status(NamedTuple):
+    """How the last step went, one entry an environment.
+
+    converged: False if the step could not be solved, even in sixteenths; the environment is then where it was before.
+    iterations: Newton iterations, over all substeps
+    residual: largest residual (N, N m, m, rad, m/s) at the end
+    substeps: 1, or into how many parts the step was cut
+    """
+
+    converged: NDArray[np.bool_]
+    iterations: NDArray[np.int64]
+    residual: Array
+    substeps: NDArray[np.int64]

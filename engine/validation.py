@@ -1,0 +1,119 @@
+"""Strict conversion of user arguments to numbers, arrays and names.
+
+Every function takes `what`, the argument's name as the user knows it ("body 'rod': mass"), and raises
+`error` with a message of the form "<what> must be <expected>, got <value>".
+"""
+
+import difflib
+import reprlib
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.engine.errors import MechanismError, VigymError
+
+Array = NDArray[np.float64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+# A direction or quaternion shorter than this is a mistake (or all zeros), not a direction.
+_SHORTEST = 1e-12
+
+_repr = reprlib.Repr()
+_repr.maxother = _repr.maxstring = 80
+
+
+def show(value: object) -> str:
+    """A short, single-line `repr` for error messages; never raises."""
+    return " ".join(_repr.repr(value).split())
+
+
+def numeric(value: Any, what: str, expected: str, error: type[VigymError] = MechanismError) -> Array:
+    """A fresh float64 array of any shape, without NaN."""
+    try:
+        raw = np.asarray(value)
+    except Exception as cause:  # ragged lists, but also whatever a foreign `__array__` raises
+        raise error(f"{what} must be {expected}, got {show(value)}") from cause
+    # NumPy would parse strings, turn None into NaN and drop imaginary parts: only real dtypes pass.
+    if raw.dtype.kind not in "biuf":
+        raise error(f"{what} must be {expected}, got {show(value)}")
+    with np.errstate(over="ignore"):  # a long double out of range becomes inf, which the callers judge
+        array = np.array(raw, dtype=np.float64, order="C")
+    if np.isnan(array).any():
+        raise error(f"{what} must be {expected}, got NaN in {show(value)}")
+    return array
+
+
+def vector(
+    value: Any,
+    shape: tuple[int, ...],
+    what: str,
+    error: type[VigymError] = MechanismError,
+    *,
+    finite: bool = True,
+) -> Array:
+    """A fresh float64 array of exactly `shape`, without NaN and (if `finite`) without infinities."""
+    kind = "finite numbers" if finite else "numbers"
+    expected = f"an array of {kind} of shape {shape}" if shape else f"a {kind.removesuffix('s')}"
+    array = numeric(value, what, expected, error)
+    if array.shape != shape:
+        raise error(f"{what} must be {expected}, got shape {array.shape}: {show(value)}")
+    if finite and not np.isfinite(array).all():
+        raise error(f"{what} must be {expected}, got {show(value)}")
+    return array
+
+
+def number(
+    value: Any,
+    what: str,
+    error: type[VigymError] = MechanismError,
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+) -> float:
+    """A finite float, optionally `> above` or `>= at_least`."""
+    result = float(vector(value, (), what, error))
+    if above is not None and not result > above:
+        raise error(f"{what} must be a finite number > {above:g}, got {show(value)}")
+    if at_least is not None and not result >= at_least:
+        raise error(f"{what} must be a finite number >= {at_least:g}, got {show(value)}")
+    return result
+
+
+def unit_vector(value: Any, what: str, error: type[VigymError] = MechanismError, *, size: int = 3) -> Array:
+    """`value` (size,) divided by its Euclidean norm; a zero vector has no direction and is an error."""
+    array = vector(value, (size,), what, error)
+    largest = np.abs(array).max()
+    if largest < _SHORTEST:
+        raise error(f"{what} must not be zero, got {show(value)}")
+    array /= largest  # so that the squares below cannot overflow
+    return array / np.linalg.norm(array)
+
+
+def unit_quaternion(value: Any, what: str, error: type[VigymError] = MechanismError) -> Array:
+    """A normalised quaternion (4,), scalar first; its sign is kept."""
+    return unit_vector(value, what, error, size=4)
+
+
+def identifier(value: Any, what: str, error: type[VigymError] = MechanismError) -> str:
+    """A name: a string that is not blank."""
+    if not isinstance(value, str) or not value.strip():
+        raise error(f"{what} must be a non-empty string, got {show(value)}")
+    return str(value)  # a plain str also for NumPy's string scalars
+
+
+def suggestion(value: str, known: Iterable[str]) -> str:
+    """The end of an "unknown name" message: the close matches, else everything there is (up to 10)."""
+    names = list(known)
+    if close := difflib.get_close_matches(value, names):
+        return "did you mean " + " or ".join(repr(name) for name in close) + "?"
+    if not names:
+        return "there are none yet"
+    return "known: " + ", ".join(repr(name) for name in names[:10]) + (", ..." if len(names) > 10 else "")
+
+
+def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """The same array, locked: what was validated stays valid."""
+    array.flags.writeable = False
+    return array

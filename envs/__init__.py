@@ -1,0 +1,1 @@
+"""Tasks, and the Gymnasium environments that serve them."""

@@ -1,0 +1,74 @@
+"""The README's snippets run, and its two commands are the ones that are checked."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SNIPPETS = {  # line above the snippet -> snippet
+    README.count("\n", 0, found.start(1)): found[1]
+    for found in re.finditer(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+}
+COMMANDS = dict(re.findall(r"^<!-- command: (\w+) -->\n```sh\n([^\n]+)\n```$", README, re.MULTILINE))
+
+
+def steps(name: str) -> list[list[str]]:
+    """The parts of a README command that `&&` joins, each split into words."""
+    return [shlex.split(part) for part in COMMANDS[name].split("&&")]
+
+
+def test_the_readme_has_snippets_and_exactly_two_commands() -> None:
+    assert SNIPPETS
+    assert set(COMMANDS) == {"demo", "test"}
+    assert README.count("```sh") == len(COMMANDS)
+
+
+@pytest.mark.parametrize("line", SNIPPETS, ids=lambda line: f"line {line + 1}")
+def test_snippet_runs(line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = "\n" * line + SNIPPETS[line]  # so that a traceback names the line of the README
+    exec(compile(source, ROOT / "README.md", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ci_runs_the_readme_command_and_has_no_copy_of_it(name: str) -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert f"{name}=$(readme_command {name})" in script
+    assert f'bash -euc "${name}"' in script
+    assert "pip install" not in script
+    assert "pytest" not in script
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_makes_a_venv_and_installs_the_pinned_versions(name: str) -> None:
+    venv, install, _ = steps(name)
+    assert venv == ["python3", "-m", "venv", ".venv"]
+    assert install[:2] == [".venv/bin/pip", "install"]
+    assert install[install.index("-c") + 1] == "constraints.txt"
+    assert re.fullmatch(r"\.\[\w+\]", install[-1])
+
+
+def test_the_test_command_runs_the_whole_suite() -> None:
+    run = steps("test")[-1]
+    assert run[:3] == [".venv/bin/python", "-m", "pytest"]
+    assert set(run[3:]) <= {"-q", "-n", "2"}  # nothing that leaves tests out
+
+
+def test_the_demo_command_runs(tmp_path: Path) -> None:
+    program, *args = steps("demo")[-1]
+    assert program == ".venv/bin/vigym"
+    command = [sys.executable, "-m", "vigym", *args]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", README)
+    assert links
+    assert not [link for link in links if not (ROOT / link).exists()]

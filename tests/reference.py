@@ -1,0 +1,453 @@
+"""The oracle: one step of the dynamics (DESIGN section 1), dense, NumPy, slow and obvious; no code of the engine.
+
+A mechanism is any object with the plain attributes
+
+    gravity (3,); bodies: name mass inertia (3, 3)
+    joints: name parent child parent_anchor (3,) child_anchor (3,) orientation (4,) basis (3, 3) constrained (6,)
+        and, one number a free axis, stiffness rest damping kp kd target target_velocity effort_limit lower upper
+    contacts: name body point (3,) radius friction normal (3,) offset tangents (2, 3)
+
+Unknowns y of a step of length h: the twists V = (v1, w1) of all bodies, the joint multipliers lam and, for every
+inequality, a slack a and a multiplier b. With z the current pose and z+ = z moved by V, the equations are
+
+    dynamics(V) - known - G(z)' lam - E(z)' tau(z+) - W(z)' b = 0
+    g(z+) = 0
+    slack(V, b) - a = 0          slack = constant + S (phi(z+), c(z+), V) + A b
+    0 <= a, 0 <= b, a b = 0
+
+g: joint rows, c: coordinates of the free axes, phi: contact gaps, G = dg/dz, E: map of efforts tau on free axes.
+The pairs (slack a, multiplier b) are
+
+    contact     phi(z+)                       gamma     force along the normal
+    cone        cf gamma - sum beta           psi       no force
+    direction   eta = (+-t . B) V + psi       beta      force along +-t, four to a contact
+    limits      c(z+) - lower                 gamma_lo  effort +1
+                upper - c(z+)                 gamma_hi  effort -1
+    drive       effort_limit - u              p         u = clip(U, +-effort_limit) as u = U - p + n:
+                effort_limit + u              n         p and n are what the limit cuts off
+
+All functions take leading axes and complex numbers: every derivative is a complex step, exact to rounding.
+"""
+
+from collections import namedtuple
+
+import numpy as np
+
+EPS = 1e-30  # complex step
+MAX_ROTATION = 1.9  # bound of |w1| h; the map to q+ ends at 2
+LEVI_CIVITA = np.array([[np.cross(a, b) for b in np.eye(3)] for a in np.eye(3)])
+
+# v w (n_bodies, 3), x (n_bodies, 3), q (n_bodies, 4): next state. Forces in N, torques in N m.
+# contact_normal (n_contacts,), contact_friction (n_contacts, 2) along the tangents.
+Result = namedtuple("Result", "v w x q lam contact_normal contact_friction residual iterations converged")
+
+
+# Rotations: quaternions are scalar first.
+
+
+def apply(matrix, vector):
+    return np.einsum("...ij,...j->...i", matrix, vector)
+
+
+def skew(u):
+    """[u]x with [u]x v = u x v."""
+    return -np.einsum("ijk,...k->...ij", LEVI_CIVITA, u)
+
+
+def multiply(a, b):
+    """Hamilton product a b."""
+    a, b = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
+    x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
+    y = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
+    z = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
+    return np.stack([w, x, y, z], axis=-1)
+
+
+def conjugate(q):
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def rotation_matrix(q):
+    """R(q) = (a^2 - u.u) I + 2 u u' + 2 a [u]x for q = (a, u)."""
+    a, u = q[..., 0, None, None], q[..., 1:]
+    dot = np.sum(u * u, axis=-1)[..., None, None]
+    return (a * a - dot) * np.eye(3) + 2 * u[..., :, None] * u[..., None, :] + 2 * a * skew(u)
+
+
+def atan2(y, x):
+    """arctan2 that carries complex steps: d atan2 = (x dy - y dx) / (x^2 + y^2)."""
+    slope = (x.real * y.imag - y.real * x.imag) / (x.real**2 + y.real**2)
+    return np.arctan2(y.real, x.real) + (1j * slope if np.iscomplexobj(slope + x + y) else 0.0)
+
+
+def nearest(angle, centre):
+    """The angle plus the multiple of 2 pi that brings it closest to centre."""
+    return angle + 2 * np.pi * np.round((centre - angle.real) / (2 * np.pi))
+
+
+def rotation_vector(q, near=None):
+    """Rotation vector 2 atan2(|u|, a) u / |u| of q = (a, u): the shortest, or of both ways round the nearer."""
+    q = np.where(q[..., :1].real < 0, -q, q)
+    a, u = q[..., :1], q[..., 1:]
+    square = np.sum(u * u, axis=-1, keepdims=True)
+    small = square.real < 1e-3  # there a series in t = tan(angle / 2)^2
+    t = np.where(small, square / np.where(small, a, 1) ** 2, 0)
+    series = 2 / np.where(small, a, 1) * sum((-t) ** k / (2 * k + 1) for k in range(8))
+    norm = np.sqrt(np.where(small, 1, square))
+    angle = 2 * atan2(norm, a)
+    shortest, other = (u * np.where(small, series, f / norm) for f in (angle, angle - 2 * np.pi))
+    if near is None:
+        return shortest
+    distance = [np.sum((vector.real - near) ** 2, axis=-1, keepdims=True) for vector in (shortest, other)]
+    return np.where(distance[0] <= distance[1], shortest, other)
+
+
+def half_spin(J, w, h, sign):
+    """(s(w) J w + sign w x J w) / 2 in N m: sign + with the sought w1, - with the known w0."""
+    Jw = apply(J, w)
+    return (np.sqrt(4 / h**2 - np.sum(w * w, axis=-1))[..., None] * Jw + sign * apply(skew(w), Jw)) / 2
+
+
+def move(x, q, V, h):
+    """Next pose x+ = x + h v, q+ = q (h/2) [sqrt(4/h^2 - w.w), w]; V (..., n_bodies, 6)."""
+    v, w = V[..., :3], V[..., 3:]
+    s = np.sqrt(4 / h**2 - np.sum(w * w, axis=-1, keepdims=True))
+    return x + h * v, multiply(q, h / 2 * np.concatenate([s, w], axis=-1))
+
+
+def perturb(x, q):
+    """The pose with a complex step in each of (dx world, dtheta body) of every body, as a leading axis."""
+    steps = 1j * EPS * np.eye(6 * len(x)).reshape(-1, len(x), 6)
+    turns = np.concatenate([np.zeros_like(steps[..., :1]), steps[..., 3:] / 2], axis=-1)
+    return x + steps[..., :3], q + multiply(q, turns)
+
+
+# Joints and contacts
+
+
+def views(m, x, q):
+    """(joint, xp, qp, xc, qc, p, c) of every joint but floating ones, which have no rows and no coordinates."""
+    index = {body.name: i for i, body in enumerate(m.bodies)}
+    for joint in m.joints:
+        c, p = index[joint.child], None if joint.parent == "world" else index[joint.parent]
+        world = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        if np.any(joint.constrained):
+            yield (
+                joint,
+                *(world if p is None else (x[..., p, :], q[..., p, :])),
+                x[..., c, :],
+                q[..., c, :],
+                p,
+                c,
+            )
+
+
+def gather(m, name):
+    """One property of the free axes of all joints, in joint order."""
+    parts = [np.ravel(getattr(joint, name)) for joint in m.joints if np.any(joint.constrained)]
+    return np.concatenate([np.zeros(0), *parts])
+
+
+def branch_centres(m):
+    """Where angles are looked for: the middle of the limits, or 0 where there is no middle."""
+    lower, upper = gather(m, "lower"), gather(m, "upper")
+    limited = np.isfinite(lower) & np.isfinite(upper)
+    return np.where(limited, np.where(limited, lower, 0) + np.where(limited, upper, 0), 0) / 2
+
+
+def joint_values(m, x, q, near=None):
+    """Rows g (..., n_rows) and coordinates c (..., n_free) of all joints.
+
+    Angles are taken in the branch nearest to `near` (n_free,). Without it: nearest to the middle of the limits,
+    and the shortest rotation vector for three free rotations.
+    """
+    g, c = [np.zeros((*x.shape[:-2], 0))], [np.zeros((*x.shape[:-2], 0))]
+    centres = branch_centres(m) if near is None else near
+    for joint, xp, qp, xc, qc, *_ in views(m, x, q):
+        basis, fixed = np.asarray(joint.basis, float), np.asarray(joint.constrained, bool)
+        offset, free = np.asarray(joint.orientation, float), basis[~fixed[3:]]
+        centre, centres = np.split(centres, [np.sum(~fixed)])
+        centre = centre[len(centre) - len(free) :]
+        Rp, Rc = rotation_matrix(qp), rotation_matrix(qc)
+        gap = xc + apply(Rc, joint.child_anchor) - xp - apply(Rp, joint.parent_anchor)
+        along = apply(basis @ rotation_matrix(offset).T @ np.swapaxes(Rp, -1, -2), gap)
+        e = multiply(conjugate(offset), multiply(conjugate(qp), qc))
+        about = apply(basis, e[..., 1:])
+        rows, angles = about[..., fixed[3:]], about[..., :0]
+        if len(free) == 1:
+            angles = nearest(2 * atan2(about[..., ~fixed[3:]], e[..., :1]), centre)
+        elif (
+            len(free) == 2
+        ):  # Hooke joint: R(e) = Rot(a1, alpha) Rot(a2, beta), a1 in the parent, a2 in the child
+            (a1, a2), R = free, rotation_matrix(e)
+            a3 = np.cross(a1, a2)
+            rows = (a1 @ R @ a2)[..., None]
+            alpha, beta = atan2(a3 @ R @ a2, a2 @ R @ a2), atan2(a1 @ R @ a3, a1 @ R @ a1)
+            angles = nearest(np.stack([alpha, beta], axis=-1), centre)
+        elif len(free) == 3:
+            angles = apply(basis, rotation_vector(e, None if near is None else basis.T @ centre))
+        g += [along[..., fixed[:3]], rows]
+        c += [along[..., ~fixed[:3]], angles]
+    return np.concatenate(g, axis=-1), np.concatenate(c, axis=-1)
+
+
+def effort_map(m, x, q):
+    """E (n_free, 6 n_bodies): unit efforts as (force world, torque body); the parent gets the opposite."""
+    E = []
+    for joint, _, qp, xc, qc, p, c in views(m, x, q):
+        basis, free = np.asarray(joint.basis, float), ~np.asarray(joint.constrained, bool)
+        Rc, frame = rotation_matrix(qc), rotation_matrix(multiply(qp, np.asarray(joint.orientation, float)))
+        turns = [Rc @ axis for axis in basis[free[3:]]]
+        if len(turns) == 2:
+            turns[0] = frame @ basis[free[3:]][0]
+        wrenches = [(frame @ axis, np.zeros(3)) for axis in basis[free[:3]]] + [
+            (np.zeros(3), t) for t in turns
+        ]
+        for force, torque in wrenches:  # world frame, at the anchor point of the child
+            row = np.zeros((len(m.bodies), 6))
+            for i, sign in ((c, 1), (p, -1)):
+                if i is not None:
+                    about_body = torque + np.cross(xc + Rc @ joint.child_anchor - x[i], force)
+                    row[i] += sign * np.concatenate([force, rotation_matrix(q[i]).T @ about_body])
+            E.append(row.ravel())
+    return np.reshape(E, (len(E), 6 * len(m.bodies)))
+
+
+def gaps(m, x, q):
+    """phi = n . (x + R p) - offset - radius, (..., n_contacts)."""
+    body = [[b.name for b in m.bodies].index(contact.body) for contact in m.contacts]
+    points = np.reshape([contact.point for contact in m.contacts], (-1, 3))
+    normals = np.reshape([contact.normal for contact in m.contacts], (-1, 3))
+    height = np.sum(normals * (x[..., body, :] + apply(rotation_matrix(q[..., body, :]), points)), axis=-1)
+    return height - np.array([contact.offset + contact.radius for contact in m.contacts])
+
+
+def friction_map(m, x, q):
+    """B (n_contacts, 2, 6 n_bodies): velocity along the tangents of the body's point at x + R p - r n."""
+    B = np.zeros((len(m.contacts), 2, len(m.bodies), 6))
+    for rows, contact in zip(B, m.contacts, strict=True):
+        i = [body.name for body in m.bodies].index(contact.body)
+        R = rotation_matrix(q[i])
+        for row, t in zip(rows, np.asarray(contact.tangents), strict=True):
+            arm = R @ contact.point - contact.radius * np.asarray(contact.normal)
+            row[i] = np.concatenate([t, R.T @ np.cross(arm, t)])
+    return B.reshape(len(B), 2, 6 * len(m.bodies))
+
+
+# Read-outs
+
+
+def joint_error(m, x, q):
+    """max |g|."""
+    return float(np.max(np.abs(joint_values(m, x, q)[0]), initial=0.0))
+
+
+def coordinates(m, x, q):
+    """Coordinates of all free axes, in joint order; floating joints have none."""
+    return joint_values(m, x, q)[1]
+
+
+def energy(m, state):
+    """Kinetic + gravity + joint springs, in J."""
+    x, q, v, w = state
+    bodies = [
+        b.mass * (v[i] @ v[i] / 2 - x[i] @ m.gravity) + w[i] @ b.inertia @ w[i] / 2
+        for i, b in enumerate(m.bodies)
+    ]
+    springs = gather(m, "stiffness") * (coordinates(m, x, q) - gather(m, "rest")) ** 2 / 2
+    return float(np.sum(bodies) + np.sum(springs))
+
+
+def momentum(m, state, dt):
+    """Linear, sum m v, and angular about the world origin, sum x x m v + R (h/2)(s(w) J w - w x J w)."""
+    x, q, v, w = state
+    linear = np.array([body.mass for body in m.bodies])[:, None] * v
+    spin = dt * half_spin(np.array([body.inertia for body in m.bodies]), w, dt, -1)
+    return linear.sum(axis=0), (np.cross(x, linear) + apply(rotation_matrix(q), spin)).sum(axis=0)
+
+
+# One step
+
+
+class Problem:
+    """The equations of one step; the constructor works out all that does not depend on the unknowns."""
+
+    def __init__(self, m, state, h, effort, force, torque):
+        self.m, self.h, (self.x, self.q, v0, w0) = m, h, state
+        self.mass = np.array([body.mass for body in m.bodies])[:, None]
+        self.inertia = np.array([body.inertia for body in m.bodies])
+        self.V0 = np.concatenate([v0, w0], axis=-1).ravel()
+        pushed = force + self.mass * (np.asarray(m.gravity) + v0 / h)
+        self.known = np.concatenate([pushed, torque + half_spin(self.inertia, w0, h, -1)], axis=-1).ravel()
+        self.c0 = coordinates(m, self.x, self.q)
+        self.G = joint_values(m, *perturb(self.x, self.q))[0].imag.T / EPS
+        self.E = effort_map(m, self.x, self.q)
+        N, B = gaps(m, *perturb(self.x, self.q)).imag.T / EPS, friction_map(m, self.x, self.q)
+
+        # tau = effort - slope c(z+). A limited drive is unclipped here: its pairs p, n do the clipping.
+        kp, kd, limit = (gather(m, name) for name in ("kp", "kd", "effort_limit"))
+        driven = ((kp != 0) | (kd != 0)) & (limit > 0)
+        gain = np.where(driven, kp + kd / h, 0)
+        target = kp * gather(m, "target") + kd * (gather(m, "target_velocity") + self.c0 / h)
+        drive = np.where(driven, effort + target, np.clip(effort, -limit, limit))
+        stiffness, damping = gather(m, "stiffness"), gather(m, "damping")
+        self.effort = drive + stiffness * gather(m, "rest") + damping * self.c0 / h
+        self.slope = gain + stiffness + damping / h
+
+        pairs, links = [], []  # (W, constant, S) of every pair; (pair, pair, entry of A)
+        unit = np.eye(len(N) + len(self.c0) + len(self.V0))
+        for k, contact in enumerate(m.contacts):
+            normal, cone = len(pairs), len(pairs) + 1
+            pairs.append((N[k], 0.0, unit[k]))
+            if contact.friction > 0:
+                pairs.append((0 * N[k], 0.0, 0 * unit[k]))
+                links.append((cone, normal, contact.friction))
+                for t in (B[k, 0], -B[k, 0], B[k, 1], -B[k, 1]):
+                    links += [(cone, len(pairs), -1.0), (len(pairs), cone, 1.0)]
+                    pairs.append((t, 0.0, t @ unit[-len(t) :]))
+        for k, (lower, upper) in enumerate(zip(gather(m, "lower"), gather(m, "upper"), strict=True)):
+            c = unit[len(N) + k]
+            if np.isfinite(lower):
+                pairs.append((self.E[k], -lower, c))
+            if np.isfinite(upper):
+                pairs.append((-self.E[k], upper, -c))
+            if driven[k] and np.isfinite(limit[k]):
+                p, n = len(pairs), len(pairs) + 1
+                pairs.append((-self.E[k], limit[k] - drive[k], gain[k] * c))
+                pairs.append((self.E[k], limit[k] + drive[k], -gain[k] * c))
+                links += [(p, p, 1.0), (p, n, -1.0), (n, p, -1.0), (n, n, 1.0)]
+        self.W = np.reshape([force for force, _, _ in pairs], (len(pairs), len(self.V0)))
+        self.constant = np.array([constant for _, constant, _ in pairs])
+        self.S = np.reshape([row for _, _, row in pairs], (len(pairs), len(unit)))
+        self.A = np.zeros((len(pairs), len(pairs)))
+        for i, j, value in links:
+            self.A[i, j] = value
+        self.ends = np.cumsum([len(self.V0), len(self.G), len(pairs)])
+
+    def split(self, y):
+        """V, lam, slacks a, multipliers b."""
+        return np.split(y, self.ends, axis=-1)
+
+    def equations(self, y):
+        """Dynamics, g(z+) and the definition of the slacks: everything but the complementarity."""
+        V, lam, a, b = self.split(y)
+        twists = V.reshape(*V.shape[:-1], -1, 6)
+        x, q = move(self.x, self.q, twists, self.h)
+        g, c = joint_values(self.m, x, q, self.c0)
+        inertial = [self.mass * twists[..., :3] / self.h, half_spin(self.inertia, twists[..., 3:], self.h, 1)]
+        forces = self.known + lam @ self.G + (self.effort - self.slope * c) @ self.E + b @ self.W
+        dynamics = np.concatenate(inertial, axis=-1).reshape(V.shape) - forces
+        slack = self.constant + np.concatenate([gaps(self.m, x, q), c, V], axis=-1) @ self.S.T + b @ self.A.T
+        return np.concatenate([dynamics, g, slack - a], axis=-1)
+
+    def jacobian(self, y):
+        """d equations / dy."""
+        return self.equations(y + 1j * EPS * np.eye(len(y))).imag.T / EPS
+
+    def residual(self, y):
+        """Infinity norm of the equations and of min(a, b), the distance from complementarity."""
+        _, _, a, b = self.split(y)
+        return float(np.max(np.abs(np.concatenate([self.equations(y), np.minimum(a, b)]))))
+
+
+def least_squares(K, r):
+    """Minimum-norm least-squares solution of K d = r after scaling the rows and columns of K to size 1.
+
+    Redundant joint rows (loops) and undetermined contact forces make K singular, but K d = r stays solvable.
+    """
+    rows, columns = np.ones(len(K)), np.ones(len(K))
+    for _ in range(5):
+        scaled = np.abs(K) * rows[:, None] * columns
+        rows /= np.sqrt(np.maximum(scaled.max(axis=1), 1e-200))
+        columns /= np.sqrt(np.maximum(scaled.max(axis=0), 1e-200))
+    return columns * np.linalg.lstsq(K * rows[:, None] * columns, rows * r, rcond=1e-11)[0]
+
+
+def newton(problem, y, r, r_a, r_b):
+    """Increment for equations = 0 and r(a, b) = 0 with dr = r_a da + r_b db; keeps |w1| h bounded."""
+    K = np.vstack(
+        [problem.jacobian(y), np.hstack([np.zeros((len(r), problem.ends[1])), np.diag(r_a), np.diag(r_b)])]
+    )
+    d = least_squares(K, -np.concatenate([problem.equations(y), r]))
+    w, d_w = (u[: problem.ends[0]].reshape(-1, 6)[:, 3:] for u in (y, d))
+    while np.max(np.linalg.norm(w + d_w, axis=1)) * problem.h > MAX_ROTATION:
+        d, d_w = d / 2, d_w / 2
+    return d
+
+
+def interior_point(problem, y, reduction, max_iterations=60):
+    """Newton on a b = mu = reduction mean(a b) inside a, b > 0. Returns y and the number of iterations."""
+    for iteration in range(max_iterations):
+        _, _, a, b = problem.split(y)
+        mu = reduction * np.mean(a * b) if len(a) else 0.0
+        if mu < 1e-14:
+            return y, iteration
+
+        def merit(y, mu=mu):
+            _, _, a, b = problem.split(y)
+            return np.linalg.norm(np.concatenate([problem.equations(y), a * b - mu]))
+
+        d, before = newton(problem, y, a * b - mu, b, a), merit(y)
+        pairs, d_pairs = y[problem.ends[1] :], d[problem.ends[1] :]
+        falling = d_pairs < 0
+        d = d * min(1.0, 0.99 * np.min(-pairs[falling] / d_pairs[falling], initial=np.inf))
+        for _ in range(6):
+            if merit(y + d) < before:
+                break
+            d = d / 2
+        y = y + d
+    return y, max_iterations
+
+
+def polish(problem, y, tolerance, max_iterations=20):
+    """Newton on min(a, b) = 0: exact, not just mu away. Returns y and the number of iterations."""
+    for iteration in range(max_iterations):
+        _, _, a, b = problem.split(y)
+        y = y + newton(problem, y, np.minimum(a, b), 1.0 * (a < b), 1.0 * (a >= b))
+        pairs = y[problem.ends[1] :]
+        pairs[(pairs < 0) & (pairs > -tolerance)] = 0
+        if problem.residual(y) <= tolerance:
+            return y, iteration + 1
+    return y, max_iterations
+
+
+def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
+    """One step of length dt from state = (x, q, v, w).
+
+    effort (n_free,) in joint order (floating joints have none); force (n_bodies, 3) world and torque (n_bodies, 3)
+    body frame act on the bodies. Where lam and the contact forces are not unique, they are one valid choice.
+    """
+    zero = np.zeros((len(m.bodies), 3))
+    effort = np.zeros(len(gather(m, "rest"))) if effort is None else np.asarray(effort, float)
+    force, torque = (zero if given is None else np.asarray(given, float) for given in (force, torque))
+    problem = Problem(m, [np.asarray(part, float) for part in state], dt, effort, force, torque)
+
+    residual, iterations = np.inf, 0
+    for start, reduction in (
+        (1.0, 0.1),
+        (1.0, 0.5),
+        (30.0, 0.3),
+        (0.03, 0.3),
+    ):  # the others if the first fails
+        y = np.concatenate([problem.V0, np.zeros(len(problem.G)), np.full(2 * len(problem.A), start)])
+        y, n_interior = interior_point(problem, y, reduction)
+        y, n_polish = polish(problem, y, tolerance)
+        iterations += n_interior + n_polish
+        if problem.residual(y) < residual:
+            best, residual = y, problem.residual(y)
+        if residual <= tolerance:
+            break
+
+    V, lam, _, b = problem.split(best)
+    V = V.reshape(-1, 6)
+    normal, friction, k = np.zeros(len(m.contacts)), np.zeros((len(m.contacts), 2)), 0
+    for i, contact in enumerate(m.contacts):
+        normal[i] = b[k]
+        if contact.friction > 0:
+            friction[i] = b[k + 2] - b[k + 3], b[k + 4] - b[k + 5]
+        k += 6 if contact.friction > 0 else 1
+    x, q = move(problem.x, problem.q, V, dt)
+    return Result(
+        V[:, :3], V[:, 3:], x, q, lam, normal, friction, residual, iterations, residual <= tolerance
+    )
