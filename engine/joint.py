@@ -6,7 +6,9 @@ are zero, as in URDF. `basis` holds the rows e1, e2, e3 in that frame. The six r
     translation   e_i . R(q_off)^T Rp^T (xc + Rc ac - xp - Rp ap)      i = 1, 2, 3
     rotation      e_i . Im(q_off^-1 qp^-1 qc)                          i = 1, 2, 3
 
-and `constrained` says which of them are held at zero. The others are the joint's free axes.
+and `constrained` says which of them are held at zero. The others are the joint's free axes. With exactly two
+free rotations, about a1 and a2, the row `a1 . R(q_off^-1 qp^-1 qc) a2 = 0` takes the place of the rotation row:
+a Hooke joint, which turns about a1 fixed in the parent and a2 fixed in the child (`Im` would not allow that).
 
     kind          basis                       free axes
     fixed         identity                    none

@@ -18,23 +18,12 @@ from typing import Any
 import numpy as np
 
 from vigym.engine.errors import MechanismError
+from vigym.engine.rotation import rotation_matrix
 from vigym.engine.validation import Array, number, numeric, show, unit_quaternion, vector
 
 Vector3 = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Color = tuple[float, float, float, float]
-
-
-def rotation_matrix(q: Any) -> Array:
-    """R (3, 3) of a unit quaternion q (4,), scalar first: `p_outer = R p_inner`."""
-    s, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - s * z), 2 * (x * z + s * y)],
-            [2 * (x * y + s * z), 1 - 2 * (x * x + z * z), 2 * (y * z - s * x)],
-            [2 * (x * z - s * y), 2 * (y * z + s * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +187,7 @@ def mass_properties(
         com = shares @ positions
         inertia = np.zeros((3, 3))
         for shape, m, d in zip(shapes, total * shares, positions - com, strict=True):
-            R = rotation_matrix(shape.orientation)
+            R = rotation_matrix(np.array(shape.orientation))
             inertia += m * (R @ shape.unit_inertia() @ R.T + (d @ d) * np.eye(3) - np.outer(d, d))
     if not 0.0 < total < math.inf:
         raise MechanismError(f"mass must be a finite number > 0, but density times volume gives {total:g}")

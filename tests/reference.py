@@ -324,6 +324,8 @@ class Problem:
         for i, j, value in links:
             self.A[i, j] = value
         self.ends = np.cumsum([len(self.V0), len(self.G), len(pairs)])
+        steps = 1j * EPS * np.eye(self.ends[-1] + len(pairs))[len(self.V0) :]
+        self.linear = self.equations(steps).imag.T / EPS  # d equations / d(lam, a, b)
 
     def split(self, y):
         """V, lam, slacks a, multipliers b."""
@@ -342,8 +344,9 @@ class Problem:
         return np.concatenate([dynamics, g, slack - a], axis=-1)
 
     def jacobian(self, y):
-        """d equations / dy."""
-        return self.equations(y + 1j * EPS * np.eye(len(y))).imag.T / EPS
+        """d equations / dy: complex steps in V; the rest of y enters linearly and is known."""
+        steps = 1j * EPS * np.eye(len(y))[: len(self.V0)]
+        return np.hstack([self.equations(y + steps).imag.T / EPS, self.linear])
 
     def residual(self, y):
         """Infinity norm of the equations and of min(a, b), the distance from complementarity."""

@@ -13,7 +13,8 @@ A bound that is infinite has its flag `bounded` off; its pair rests at a = b = 1
 """
 
 from vigym.engine.kernels.quaternion import add, store, vec
-from vigym.engine.kernels.simd import block, maximum, on, select
+from vigym.engine.kernels.simd import maximum, on, select
+from vigym.engine.kernels.sweep import each_limited_axis
 
 LO, HI, P, N = range(4)
 
@@ -55,7 +56,7 @@ def direction(s, t, a, k, r, dphi):
     return da, db, dmotor - passive * dphi + da[LO] - da[HI]
 
 
-@block
+@each_limited_axis
 def start_axis(m, s, t, a):
     """First guess of the pairs: the last ones with a floor, or 1 in lanes that start cold."""
     cold, floor = on(t.cold[0][0]), m.option[0][2]
@@ -72,14 +73,14 @@ def targets(s, t, a):
     return [-1.0 * bounded[k] * A[k] * B[k] for k in range(4)]
 
 
-@block
+@each_limited_axis
 def condense_axis(m, s, t, a):
     """1/(a b) of the pairs, used by `direction`."""
     for k in range(4):
         t.li[a][k] = 1.0 / (t.la[a][k] * t.lb[a][k])
 
 
-@block
+@each_limited_axis
 def affine_axis(m, s, t, a):
     """Affine direction of the pairs."""
     da, db, _ = direction(s, t, a, targets(s, t, a), vec(t.lr[a]), t.dphi[a][0])
@@ -87,14 +88,14 @@ def affine_axis(m, s, t, a):
     store(t.ldb[a], db)
 
 
-@block
+@each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
     for k in range(4):
         t.lk[a][k] = s.bounded[a][k] * (t.center[0][0] - t.lda[a][k] * t.ldb[a][k])
 
 
-@block
+@each_limited_axis
 def direct_axis(m, s, t, a):
     """Final direction of the pairs: affine targets and the corrector's together."""
     k = add(targets(s, t, a), vec(t.lk[a]))
@@ -103,7 +104,7 @@ def direct_axis(m, s, t, a):
     store(t.ldb[a], db)
 
 
-@block
+@each_limited_axis
 def finish_axis(m, s, t, a):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
     good = on(t.good[0][0])

@@ -11,13 +11,14 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 
 from vigym.engine.kernels import cone
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.simd import block, maximum, on, select
+from vigym.engine.kernels.simd import maximum, on, select
+from vigym.engine.kernels.sweep import each_contact
 
 PAIRS = cone.PAIRS
 NOTHING = [0.0] * PAIRS
 
 
-@block
+@each_contact
 def prepare_contact(m, s, t, c):
     """Lever arms at the current pose: arm x n, arm x t1, arm x t2; first guess of the pairs."""
     i = m.contact_body[c]
@@ -30,7 +31,7 @@ def prepare_contact(m, s, t, c):
             target[c][k] = select(cold, 1.0, maximum(last[c][k], floor))
 
 
-@block
+@each_contact
 def move_contact(m, s, t, c):
     """Gap at the next pose, rows of the cone; the force enters the body's residual."""
     i = m.contact_body[c]
@@ -65,7 +66,7 @@ def response(s, t, c, k, r, dphi, dslip):
     return cone.force(cf, da), da, db
 
 
-@block
+@each_contact
 def condense_contact(m, s, t, c):
     """D += M0^T W M with M0 the wrench rows at the current pose and M the rows at the next; right-hand side of the
     affine direction (targets a b = 0)."""
@@ -99,7 +100,7 @@ def changes(m, t, c):
     return d[0] + turn[0], [d[k] / t.h[0][0] + turn[k] for k in (1, 2)]
 
 
-@block
+@each_contact
 def affine_contact(m, s, t, c):
     """Affine direction of the pairs."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
@@ -109,7 +110,7 @@ def affine_contact(m, s, t, c):
     store(t.cdb[c], db)
 
 
-@block
+@each_contact
 def correct_contact(m, s, t, c):
     """Targets of the corrector, sigma mu - da db, and what they add to the right-hand side."""
     i = m.contact_body[c]
@@ -120,7 +121,7 @@ def correct_contact(m, s, t, c):
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))
 
 
-@block
+@each_contact
 def direct_contact(m, s, t, c):
     """Final direction of the pairs: affine targets and the corrector's together."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
@@ -131,7 +132,7 @@ def direct_contact(m, s, t, c):
     store(t.cdb[c], db)
 
 
-@block
+@each_contact
 def finish_contact(m, s, t, c):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
     good = on(t.good[0][0])

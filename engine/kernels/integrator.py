@@ -13,7 +13,8 @@ both in the world frame; it relates to the velocities by dv = dx/h and d(om) = (
 """
 
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matrix, matvec, multiply, scale, store, sub, vec
-from vigym.engine.kernels.simd import block, minimum, on, select, sqrt
+from vigym.engine.kernels.simd import minimum, on, select, sqrt
+from vigym.engine.kernels.sweep import each_body
 
 SPIN = 1.9  # |om| h stays below this; the map to q+ ends at 2
 
@@ -35,7 +36,7 @@ def symmetric(six):
     return [[a, b, c], [b, d, e], [c, e, f]]
 
 
-@block
+@each_body
 def prepare_body(m, s, t, i):
     """What does not change during a step: pose, world inertia, known part of the residual; first guess of V."""
     h, led = t.h[0][0], s.led[0][0]
@@ -58,7 +59,7 @@ def prepare_body(m, s, t, i):
     store(t.V[i], v + om)
 
 
-@block
+@each_body
 def move_body(m, s, t, i):
     """Next pose, residual without joints and contacts, and its derivative D by y (6x6)."""
     h, mass = t.h[0][0], s.mass[i][0]
@@ -97,7 +98,7 @@ def velocity_change(h, sq, om, y):
     return [y[k] / h for k in range(3)] + scale(0.5, sub(scale(sq, dth), cross(om, dth)))
 
 
-@block
+@each_body
 def limit_spin(m, s, t, i):
     """Shorten the step `alpha` so that |om + alpha d(om)| h stays below SPIN."""
     h = t.h[0][0]
@@ -109,7 +110,7 @@ def limit_spin(m, s, t, i):
     t.alpha[0][0] = minimum(reach, t.alpha[0][0])
 
 
-@block
+@each_body
 def update_body(m, s, t, i):
     """V += alpha dV in the lanes that still iterate."""
     h, live = t.h[0][0], on(t.live[0][0])
@@ -119,7 +120,7 @@ def update_body(m, s, t, i):
         t.V[i][k] = select(live, V[k] + t.alpha[0][0] * d[k], V[k])
 
 
-@block
+@each_body
 def finish_body(m, s, t, i):
     """Commit the solved step to the state in the lanes that converged; w = R^T om, and q stays a unit quaternion."""
     good = on(t.good[0][0])

@@ -11,212 +11,87 @@ A lane that has converged is masked: its numbers stay as they are while its neig
 
 from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs
 from vigym.engine.kernels.quaternion import store, vec
-from vigym.engine.kernels.simd import absolute, any_lane, block, by_kind, kernel, less, maximum, on, select
+from vigym.engine.kernels.simd import absolute, block, less, maximum, on, select
+from vigym.engine.kernels.sweep import each_body, each_joint
 
 BOUNDARY = 0.995
 
 
-@kernel
-def solve(m, s, t):
-    """Newton iterations until every lane has converged or given up."""
-    start(m, s, t)
-    for _ in range(m.limit[0]):
-        residual(m, s, t)
-        check(m, s, t)
-        if not any_lane(t, "live"):
-            break
-        factorize(m, s, t)
-        back(m, s, t)
-        correct(m, s, t)
-        full_step(m, s, t)
-        step_length_contacts(m, s, t)
-        step_length_axes(m, s, t)
-        shorten(m, s, t)
-        update(m, s, t)
-
-
-@kernel
+@block
 def start(m, s, t):
     """Quantities of the current pose and the first guess."""
-    for i in range(m.size[0]):
-        integrator.prepare_body(m, s, t, i)
-        joint.start_joint(m, s, t, i)
-    for i in range(m.size[0]):
-        joint.prepare_joint(m.kind[i], m, s, t, i)
-    start_contacts(m, s, t)
-    start_axes(m, s, t)
+    integrator.prepare_body(m, s, t)
+    joint.start_joint(m, s, t)
+    joint.prepare_joint(m, s, t)
+    contact.prepare_contact(m, s, t)
+    axis.start_axis(m, s, t)
 
 
-@kernel(feature="contacts")
-def start_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.prepare_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def start_axes(m, s, t):
-    for a in range(m.size[2]):
-        axis.start_axis(m, s, t, a)
-
-
-@kernel
+@block
 def residual(m, s, t):
     """All residuals at the current guess, and their norms."""
     clear_norm(m, s, t)
-    for i in range(m.size[0]):
-        integrator.move_body(m, s, t, i)
-    for i in range(m.size[0]):
-        joint.move_joint(m.kind[i], m, s, t, i)
-    move_contacts(m, s, t)
-    measure_axes(m, s, t)
-    for i in range(m.size[0]):
-        measure_body(m, s, t, i)
-        measure_joint(m.kind[i], m, s, t, i)
+    integrator.move_body(m, s, t)
+    joint.move_joint(m, s, t)
+    contact.move_contact(m, s, t)
+    measure_body(m, s, t)
+    measure_joint(m, s, t)
+    pairs.measure_contact(m, s, t)
+    pairs.measure_axis(m, s, t)
+    check(m, s, t)
 
 
-@kernel(feature="contacts")
-def move_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.move_contact(m, s, t, c)
-        pairs.measure_contact(m, s, t, c)
+@block
+def newton_step(m, s, t):
+    """One step of the predictor-corrector, or of plain Newton where nothing is complementary."""
+    factorize(m, s, t)
+    ldu.substitute(m, s, t)
+    if m.features.pairs:
+        correct(m, s, t)
+    update(m, s, t)
 
 
-@kernel(feature="limits")
-def measure_axes(m, s, t):
-    for a in range(m.size[2]):
-        pairs.measure_axis(m, s, t, a)
-
-
-@kernel
+@block
 def factorize(m, s, t):
     """Condense contacts and axes, then eliminate leaf to root."""
-    condense_contacts(m, s, t)
-    condense_axes(m, s, t)
-    for k in range(m.size[0] - 1, -1, -1):
-        i = m.order[k]
-        ldu.eliminate(m.kind[i], m, s, t, i)
+    contact.condense_contact(m, s, t)
+    axis.condense_axis(m, s, t)
+    ldu.eliminate(m, s, t)
 
 
-@kernel(feature="contacts")
-def condense_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.condense_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def condense_axes(m, s, t):
-    for a in range(m.size[2]):
-        axis.condense_axis(m, s, t, a)
-
-
-@kernel
-def back(m, s, t):
-    """Motion of every body, root to leaf."""
-    for k in range(m.size[0]):
-        i = m.order[k]
-        ldu.substitute(m.kind[i], m, s, t, i)
-
-
-@kernel(feature="pairs")
+@block
 def correct(m, s, t):
-    """Affine step, then the corrector."""
+    """How far the affine direction gets decides how much to centre; the corrector then uses the same factors."""
     clear_sums(m, s, t)
-    affine_contacts(m, s, t)
-    affine_axes(m, s, t)
+    contact.affine_contact(m, s, t)
+    axis.affine_axis(m, s, t)
+    pairs.reach_contact(m, s, t)
+    pairs.reach_axis(m, s, t)
     affine_length(m, s, t)
-    predict_contacts(m, s, t)
-    predict_axes(m, s, t)
+    pairs.predict_contact(m, s, t)
+    pairs.predict_axis(m, s, t)
     choose_center(m, s, t)
-    for i in range(m.size[0]):
-        clear_residual(m, s, t, i)
-    correct_contacts(m, s, t)
-    correct_axes(m, s, t)
-    for k in range(m.size[0] - 1, -1, -1):
-        i = m.order[k]
-        ldu.eliminate_again(m.kind[i], m, s, t, i)
-    back(m, s, t)
+    clear_residual(m, s, t)
+    contact.correct_contact(m, s, t)
+    axis.correct_axis(m, s, t)
+    ldu.eliminate_again(m, s, t)
+    ldu.substitute(m, s, t)
 
 
-@kernel(feature="contacts")
-def affine_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.affine_contact(m, s, t, c)
-        pairs.reach_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def affine_axes(m, s, t):
-    for a in range(m.size[2]):
-        axis.affine_axis(m, s, t, a)
-        pairs.reach_axis(m, s, t, a)
-
-
-@kernel(feature="contacts")
-def predict_contacts(m, s, t):
-    for c in range(m.size[1]):
-        pairs.predict_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def predict_axes(m, s, t):
-    for a in range(m.size[2]):
-        pairs.predict_axis(m, s, t, a)
-
-
-@kernel(feature="contacts")
-def correct_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.correct_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def correct_axes(m, s, t):
-    for a in range(m.size[2]):
-        axis.correct_axis(m, s, t, a)
-
-
-@kernel(feature="contacts")
-def step_length_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.direct_contact(m, s, t, c)
-        pairs.reach_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def step_length_axes(m, s, t):
-    for a in range(m.size[2]):
-        axis.direct_axis(m, s, t, a)
-        pairs.reach_axis(m, s, t, a)
-
-
-@kernel
-def shorten(m, s, t):
-    """The step length alpha."""
-    final_length(m, s, t)
-    for i in range(m.size[0]):
-        integrator.limit_spin(m, s, t, i)
-
-
-@kernel
+@block
 def update(m, s, t):
-    for i in range(m.size[0]):
-        joint.update_joint(m.kind[i], m, s, t, i)
-    for i in range(m.size[0]):
-        integrator.update_body(m, s, t, i)
-    update_contacts(m, s, t)
-    update_axes(m, s, t)
-
-
-@kernel(feature="contacts")
-def update_contacts(m, s, t):
-    for c in range(m.size[1]):
-        pairs.update_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def update_axes(m, s, t):
-    for a in range(m.size[2]):
-        pairs.update_axis(m, s, t, a)
+    """Take the step, as long as all pairs stay positive and no body spins too fast."""
+    clear_sums(m, s, t)
+    contact.direct_contact(m, s, t)
+    axis.direct_axis(m, s, t)
+    pairs.reach_contact(m, s, t)
+    pairs.reach_axis(m, s, t)
+    final_length(m, s, t)
+    integrator.limit_spin(m, s, t)
+    joint.update_joint(m, s, t)
+    integrator.update_body(m, s, t)
+    pairs.update_contact(m, s, t)
+    pairs.update_axis(m, s, t)
 
 
 @block
@@ -227,7 +102,7 @@ def clear_norm(m, s, t):
         t.r[m.size[0]][k] = 0.0  # what joints to the world push against
 
 
-@block
+@each_body
 def measure_body(m, s, t, i):
     """Largest residual force and torque."""
     norm = t.norm[0][0]
@@ -236,7 +111,7 @@ def measure_body(m, s, t, i):
     t.norm[0][0] = norm
 
 
-@by_kind
+@each_joint
 def measure_joint(kind, m, s, t, i):
     """Largest error of the joint (as the motion that removes it) and of the efforts on its free axes."""
     if joint.is_floating(kind):
@@ -272,11 +147,6 @@ def clear_sums(m, s, t):
 
 
 @block
-def full_step(m, s, t):
-    t.ratio[0][0] = 0.0
-
-
-@block
 def affine_length(m, s, t):
     t.alpha[0][0] = 1.0 / maximum(t.ratio[0][0], 1.0)
 
@@ -289,7 +159,7 @@ def choose_center(m, s, t):
     t.center[0][0] = sigma * sigma * sigma * mu
 
 
-@block
+@each_body
 def clear_residual(m, s, t, i):
     store(t.r[i], [0.0] * 6)
 

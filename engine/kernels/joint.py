@@ -32,7 +32,8 @@ from vigym.engine.kernels.quaternion import (
     sum_of,
     vec,
 )
-from vigym.engine.kernels.simd import block, by_kind, on, select
+from vigym.engine.kernels.simd import on, select
+from vigym.engine.kernels.sweep import each_body, each_joint
 
 
 def free(kind):
@@ -45,7 +46,7 @@ def is_floating(kind):
     return kind % 16 == 15
 
 
-@by_kind
+@each_joint
 def prepare_joint(kind, m, s, t, i):
     """At the current pose: arms from both bodies to the anchor, and the axes N of the effort."""
     if is_floating(kind):
@@ -135,7 +136,7 @@ def rotation(kr, has_law, m, t, i, p):
     return [0.0, 0.0, 0.0], [], phi, rows
 
 
-@by_kind
+@each_joint
 def move_joint(kind, m, s, t, i):
     """At the next pose: S, delta, residual of the free axes; the wrench enters the residuals of both bodies."""
     if is_floating(kind):
@@ -174,7 +175,7 @@ def move_joint(kind, m, s, t, i):
     store(t.r[p], add(vec(t.r[p]), force + add(torque, cross(arm, force))))
 
 
-@by_kind
+@each_joint
 def update_joint(kind, m, s, t, i):
     """wrench += alpha (Dhat y_parent + rhat), see ldu.py, in the lanes that still iterate."""
     if is_floating(kind):
@@ -188,7 +189,7 @@ def update_joint(kind, m, s, t, i):
         t.wrench[i][j] = select(live, wrench[j] + alpha * change, wrench[j])
 
 
-@by_kind
+@each_joint
 def finish_joint(kind, m, s, t, i):
     """Commit the wrench and the unwound joint coordinates at the next pose in the lanes that converged."""
     good = on(t.good[0][0])
@@ -207,7 +208,7 @@ def finish_joint(kind, m, s, t, i):
         s.angle[a + k][0] = select(good, coordinate, last)
 
 
-@block
+@each_body
 def start_joint(m, s, t, i):
     """First guess of the wrench: the last one, or nothing in lanes that start cold."""
     cold = on(t.cold[0][0])

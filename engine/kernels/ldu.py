@@ -16,7 +16,7 @@ A floating body keeps H = D (6x6).
 from vigym.engine.kernels.axis import direction, targets
 from vigym.engine.kernels.joint import free, is_floating
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.simd import by_kind
+from vigym.engine.kernels.sweep import leaf_to_root, root_to_leaf
 
 NO_PAIRS = [0.0] * 4
 
@@ -94,7 +94,7 @@ def known_effort(kind, m, s, t, i, targets):
     return [direction(s, t, a + j, *targets(a + j), 0.0)[2] for j in range(kt + kr)]
 
 
-@by_kind
+@leaf_to_root
 def eliminate(kind, m, s, t, i):
     """Factorise body i with its joint and carry D and the affine right-hand side to the parent."""
     if is_floating(kind):
@@ -182,7 +182,7 @@ def give_parent_rhs(t, i, p, rhat):
     store(t.r[p], add(vec(t.r[p]), rhat[:3] + add(rhat[3:], cross(arm0, rhat[:3]))))
 
 
-@by_kind
+@leaf_to_root
 def eliminate_again(kind, m, s, t, i):
     """Carry a further right-hand side (in r; the corrector's) to the parent, adding to what `eliminate` left."""
     if is_floating(kind):
@@ -205,7 +205,7 @@ def eliminate_again(kind, m, s, t, i):
     give_parent_rhs(t, i, m.parent[i], r)
 
 
-@by_kind
+@root_to_leaf
 def substitute(kind, m, s, t, i):
     """Motion of body i from that of its parent, root to leaf."""
     if is_floating(kind):

@@ -6,7 +6,8 @@ rest. Sums and extremes over all pairs of an environment gather in one-block fie
 
 from vigym.engine.kernels import cone
 from vigym.engine.kernels.quaternion import sum_of, vec
-from vigym.engine.kernels.simd import absolute, block, maximum, on, select
+from vigym.engine.kernels.simd import absolute, maximum, on, select
+from vigym.engine.kernels.sweep import each_contact, each_limited_axis
 
 
 def measure(t, a, b, rows, flags):
@@ -51,7 +52,7 @@ def _axis(s, t, a):
     return vec(t.la[a]), vec(t.lb[a]), vec(t.lda[a]), vec(t.ldb[a]), vec(s.bounded[a])
 
 
-@block
+@each_contact
 def measure_contact(m, s, t, c):
     a, b, _, _, flags = _contact(s, t, c)
     rows = vec(t.cr[c])
@@ -59,37 +60,37 @@ def measure_contact(m, s, t, c):
     t.geometry[0][0] = maximum(absolute(rows[0]), t.geometry[0][0])
 
 
-@block
+@each_limited_axis
 def measure_axis(m, s, t, a):
     x, y, _, _, flags = _axis(s, t, a)
     measure(t, x, y, vec(t.lr[a]), flags)
 
 
-@block
+@each_contact
 def reach_contact(m, s, t, c):
     reach(t, *_contact(s, t, c)[:4])
 
 
-@block
+@each_limited_axis
 def reach_axis(m, s, t, a):
     reach(t, *_axis(s, t, a)[:4])
 
 
-@block
+@each_contact
 def predict_contact(m, s, t, c):
     predict(t, *_contact(s, t, c))
 
 
-@block
+@each_limited_axis
 def predict_axis(m, s, t, a):
     predict(t, *_axis(s, t, a))
 
 
-@block
+@each_contact
 def update_contact(m, s, t, c):
     advance(t, t.ca[c], t.cb[c], *_contact(s, t, c)[:4])
 
 
-@block
+@each_limited_axis
 def update_axis(m, s, t, a):
     advance(t, t.la[a], t.lb[a], *_axis(s, t, a)[:4])

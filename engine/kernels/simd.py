@@ -2,13 +2,14 @@
 
 Three kinds of Python function make up the kernels, and all of them also run uncompiled on NumPy:
 
-- a BLOCK function (`@block`) is straight-line arithmetic on the blocks of one body, joint or contact. When Numba meets
-  a call to it, the function itself is run once, on symbols instead of numbers; every operator leaves one LLVM vector
-  instruction behind. Python loops, lists and helper functions inside it are gone by then: that is the unrolling.
-- a KIND function (`@by_kind`) is a block function whose first argument is a small integer known when the mechanism
-  is built (the kind of a joint). One specialised body is generated per kind that the mechanism really uses.
-- a KERNEL (`@kernel`) holds the loops over bodies, joints and contacts and the control flow; Numba compiles it.
-  It never touches a lane: it hands stores and indices to block functions.
+- a BLOCK function (`@block`) is straight-line arithmetic on a few numbers per lane, or a sequence of calls of others.
+  When a call to it is compiled, the function itself is run once, on symbols instead of numbers; every operator leaves
+  one LLVM vector instruction behind. Python loops, lists and helper functions inside it are gone by then: that is the
+  unrolling.
+- an EACH function (`@each(...)`) is the same for one body, joint, axis or contact, and is called for all of them. Where
+  it depends on the kind of a joint, one specialised body is generated per kind that the mechanism really uses.
+- the one function with control flow that depends on lanes (step.py) is compiled by Numba. It never touches a number: it
+  calls blocks.
 
 Memory is in `Store`s (store.py). To a kernel a store is a table of pointers; the shapes of its blocks, its lane count
 and the features of the mechanism are part of its TYPE, so that they are constants to the compiler.
@@ -16,6 +17,7 @@ and the features of the mechanism are part of its TYPE, so that they are constan
 This is the only file that knows the internals of Numba and llvmlite.
 """
 
+import functools
 import hashlib
 import operator
 import pickle
@@ -28,7 +30,7 @@ from numba.core.compiler import CompileResult
 from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import NativeValue, models, overload, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 
 from vigym.engine.kernels.store import Store
 
@@ -401,69 +403,119 @@ def absolute(x):
 
 
 # ------------------------------------------------------------------------------------------------ decorators
-def _wrap(builder, args, arg_types):
-    return [
-        Fields(builder, t, a) if isinstance(t, StoreType) else Index(builder, a)
-        for a, t in zip(args, arg_types, strict=True)
-    ]
+def _call(function, stores, emit):
+    """Call the LLVM function that `emit(builder, stores)` fills; it is made once per module."""
+    builder, module = stores[0].builder, stores[0].builder.module
+    types_ = [store.store for store in stores]
+    name = ".".join(("vigym", function.__module__, function.__qualname__, *(store.name for store in types_)))
+    if name not in module.globals:
+        made = ir.Function(module, ir.FunctionType(ir.VoidType(), [I64.as_pointer()] * len(stores)), name)
+        made.linkage = "internal"
+        made.attributes.add("noinline")  # small functions compile faster, and calls cost nothing here
+        made.attributes.add("nounwind")
+        inner = ir.IRBuilder(made.append_basic_block("entry"))
+        emit(inner, [Fields(inner, store, table) for store, table in zip(types_, made.args, strict=True)])
+        inner.ret_void()
+    builder.call(module.globals[name], [store.table for store in stores])
 
 
-def _register(function, lower):
+def _loop(builder, first, last, step, body):
+    """for index in range(first, last, step): body(index)"""
+    before = builder.block
+    test, inside, after = (builder.append_basic_block(name) for name in ("test", "inside", "after"))
+    builder.branch(test)
+    builder.position_at_end(test)
+    index = builder.phi(I64)
+    index.add_incoming(first, before)
+    builder.cbranch(builder.icmp_signed("!=", index, last), inside, after)
+    builder.position_at_end(inside)
+    body(Index(builder, index))
+    index.add_incoming(builder.add(index, ir.Constant(I64, step), flags=["nsw"]), builder.block)
+    builder.branch(test)
+    builder.position_at_end(after)
+
+
+def _by_kind(builder, function, kinds, kind, arguments):
+    """Code for each kind in use, and a switch between them."""
+    end = builder.append_basic_block("end")
+    switch = builder.switch(kind.value, end)
+    for value in kinds:
+        case = builder.append_basic_block(f"kind{value}")
+        switch.add_case(ir.Constant(I64, value), case)
+        builder.position_at_end(case)
+        function(value, *arguments)
+        builder.branch(end)
+    builder.position_at_end(end)
+
+
+def _register(source, run, emit):
+    """The function that callers see: on NumPy it is `run`; when compiled, or called while code is generated, it is a
+    call of the code that `emit` generates."""
+
+    @functools.wraps(source)
+    def function(m, s, t):
+        if isinstance(m, Fields):
+            _call(source, (m, s, t), emit)
+        else:
+            run(m, s, t)
+
     class Template(AbstractTemplate):
         key = function
 
         def generic(self, args, kws):
-            return signature(types.none, *(types.intp if isinstance(a, types.Integer) else a for a in args))
+            return signature(types.none, *args)
 
     infer_global(function, types.Function(Template))
-    lower_builtin(function, types.VarArg(types.Any))(lower)
+
+    @lower_builtin(function, *[StoreType] * 3)
+    def lower(context, builder, sig, args):
+        _call(source, [Fields(builder, store, table) for store, table in zip(sig.args, args, strict=True)], emit)
+        return context.get_dummy_value()
+
     return function
 
 
 def block(function):
-    """A straight-line function of stores and indices; see the top of this file."""
-
-    def lower(context, builder, sig, args):
-        function(*_wrap(builder, args, sig.args))
-        return context.get_dummy_value()
-
-    return _register(function, lower)
+    """A function `f(m, s, t)`: arithmetic on what all lanes have one of, or a sequence of calls."""
+    return _register(function, function, lambda builder, stores: function(*stores))
 
 
-def by_kind(function):
-    """A block function specialised for its first argument, the kind of a joint."""
+def each(size, *, feature=None, kinds=False, order=0):
+    """A function `f(m, s, t, i)`, or `f(kind, m, s, t, i)` with `kinds`, of one body, joint, axis or contact; called as
+    `f(m, s, t)` it runs over all m.size[size] of them: in any order (0), or along m.order upwards (1) or downwards (-1).
+    Mechanisms without `feature` have none of them, and no code for it."""
 
-    def lower(context, builder, sig, args):
-        rest = _wrap(builder, args[1:], sig.args[1:])
-        end = builder.append_basic_block("end")
-        switch = builder.switch(args[0], end)
-        for kind in rest[0].features.kinds:
-            case = builder.append_basic_block(f"kind{kind}")
-            switch.add_case(ir.Constant(I64, kind), case)
-            builder.position_at_end(case)
-            function(kind, *rest)
-            builder.branch(end)
-        builder.position_at_end(end)
-        return context.get_dummy_value()
+    def decorate(function):
+        def run(m, s, t):
+            n = m.size[size]
+            for k in range(n) if order >= 0 else range(n - 1, -1, -1):
+                i = m.order[k] if order else k
+                if kinds:
+                    function(int(m.kind[i]), m, s, t, i)
+                else:
+                    function(m, s, t, i)
 
-    return _register(function, lower)
+        def emit(builder, stores):
+            m = stores[0]
+            if feature is not None and not getattr(m.features, feature):
+                return
+            n, zero, minus = m.size[size].value, ir.Constant(I64, 0), ir.Constant(I64, -1)
 
+            def body(k):
+                i = m.order[k] if order else k
+                if kinds:
+                    _by_kind(builder, function, m.features.kinds, m.kind[i], [*stores, i])
+                else:
+                    function(*stores, i)
 
-def _nothing(*args):
-    pass
+            if order >= 0:
+                _loop(builder, zero, n, 1, body)
+            else:
+                _loop(builder, builder.add(n, minus), minus, -1, body)
 
+        return _register(function, run, emit)
 
-def kernel(function=None, *, feature=None):
-    """A function with loops over entities. With `feature`, it is compiled to nothing in mechanisms without it."""
-    if function is None:
-        return lambda f: kernel(f, feature=feature)
-
-    @overload(function, strict=False, jit_options={"error_model": "numpy"})
-    def implementation(*args):
-        features = next(a.features for a in args if isinstance(a, StoreType))
-        return function if feature is None or getattr(features, feature) else _nothing
-
-    return function
+    return decorate
 
 
 # ------------------------------------------------------------------------------------------------ compiling

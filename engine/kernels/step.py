@@ -4,9 +4,11 @@ A step of length dt is solved whole. A lane that does not converge repeats it in
 if that fails too, it is left as it was before the step and says so. Time is counted in sixteenths of dt.
 """
 
-from vigym.engine.kernels import axis, contact, integrator, interior_point, joint
+from vigym.engine.kernels import axis, contact, integrator, joint
+from vigym.engine.kernels.interior_point import newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
-from vigym.engine.kernels.simd import any_lane, block, group, kernel, less, on, select
+from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
+from vigym.engine.kernels.sweep import each_axis, each_body, each_contact
 
 TICKS = 16.0
 
@@ -16,63 +18,50 @@ def step(m, states, t, first, last, repeat):
     for g in range(first, last):
         s = group(states, g)
         for _ in range(repeat):
-            step_group(m, s, t)
+            begin_step(m, s, t)
+            while any_lane(t, "todo"):
+                begin_substep(m, s, t)
+                for _ in range(m.limit[0]):
+                    residual(m, s, t)
+                    if not any_lane(t, "live"):
+                        break
+                    newton_step(m, s, t)
+                finish_substep(m, s, t)
+            finish_step(m, s, t)
 
 
-@kernel
-def step_group(m, s, t):
-    """One step of one lane group."""
+@block
+def begin_step(m, s, t):
+    """Remember where the step starts."""
     begin(m, s, t)
-    for i in range(m.size[0]):
-        remember_body(m, s, t, i)
-    for a in range(m.size[2]):
-        remember_axis(m, s, t, a)
-    while any_lane(t, "todo"):
-        choose(m, s, t)
-        interior_point.solve(m, s, t)
-        finish(m, s, t)
-        settle(m, s, t)
+    remember_body(m, s, t)
+    remember_axis(m, s, t)
+
+
+@block
+def begin_substep(m, s, t):
+    """Step length, quantities of the current pose, first guess."""
+    choose(m, s, t)
+    start(m, s, t)
+
+
+@block
+def finish_substep(m, s, t):
+    """Commit the lanes that converged, and book what happened."""
+    joint.finish_joint(m, s, t)
+    integrator.finish_body(m, s, t)
+    contact.finish_contact(m, s, t)
+    axis.finish_axis(m, s, t)
+    settle(m, s, t)
+
+
+@block
+def finish_step(m, s, t):
+    """Report, and undo the step in lanes that could not make it."""
     report(m, s, t)
-    if any_lane(t, "lost"):
-        revert(m, s, t)
-
-
-@kernel
-def finish(m, s, t):
-    """Commit the lanes that converged."""
-    for i in range(m.size[0]):
-        joint.finish_joint(m.kind[i], m, s, t, i)
-        integrator.finish_body(m, s, t, i)
-    finish_contacts(m, s, t)
-    finish_axes(m, s, t)
-
-
-@kernel(feature="contacts")
-def finish_contacts(m, s, t):
-    for c in range(m.size[1]):
-        contact.finish_contact(m, s, t, c)
-
-
-@kernel(feature="limits")
-def finish_axes(m, s, t):
-    for a in range(m.size[2]):
-        axis.finish_axis(m, s, t, a)
-
-
-@kernel
-def revert(m, s, t):
-    """Undo the step in lanes that could not make it."""
-    for i in range(m.size[0]):
-        revert_body(m, s, t, i)
-    for a in range(m.size[2]):
-        revert_axis(m, s, t, a)
-    revert_contacts(m, s, t)
-
-
-@kernel(feature="contacts")
-def revert_contacts(m, s, t):
-    for c in range(m.size[1]):
-        revert_contact(m, s, t, c)
+    revert_body(m, s, t)
+    revert_axis(m, s, t)
+    revert_contact(m, s, t)
 
 
 @block
@@ -96,7 +85,7 @@ def begin(m, s, t):
     t.led[0][0] = s.led[0][0]
 
 
-@block
+@each_body
 def remember_body(m, s, t, i):
     """What to go back to; and a shorter stride for bodies that already spin too fast for dt."""
     for k in range(3):
@@ -112,7 +101,7 @@ def remember_body(m, s, t, i):
         t.stride[0][0] = select(less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride)
 
 
-@block
+@each_axis
 def remember_axis(m, s, t, a):
     t.old_angle[a][0] = s.angle[a][0]
 
@@ -151,7 +140,7 @@ def report(m, s, t):
     s.led[0][0] = select(lost, t.led[0][0], s.led[0][0])
 
 
-@block
+@each_body
 def revert_body(m, s, t, i):
     lost = on(t.lost[0][0])
     for k in range(3):
@@ -164,7 +153,7 @@ def revert_body(m, s, t, i):
         s.wrench[i][k] = select(lost, 0.0, s.wrench[i][k])
 
 
-@block
+@each_axis
 def revert_axis(m, s, t, a):
     lost = on(t.lost[0][0])
     s.angle[a][0] = select(lost, t.old_angle[a][0], s.angle[a][0])
@@ -173,7 +162,7 @@ def revert_axis(m, s, t, a):
         s.lb[a][k] = select(lost, 1.0, s.lb[a][k])
 
 
-@block
+@each_contact
 def revert_contact(m, s, t, c):
     lost = on(t.lost[0][0])
     for k in range(contact.PAIRS):
