@@ -63,6 +63,47 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
     return Tree(parent, np.array(order, int), tree, loops)
 
 
+@dataclass(frozen=True)
+class Loops:
+    """Where loops pass and close; see kernels/loop.py for the words. Body n is the world.
+
+    joints: indices (into the mechanism's joints) in the order in which the loops are eliminated
+    pieces: for each body and the world, the loops that pass it, those that close there first
+    closing: for each body and the world, how many close there
+    couplings: (loop, loop) -> its block, for every pair that shares a body
+    """
+
+    joints: list[int]
+    pieces: list[list[int]]
+    closing: list[int]
+    couplings: dict[tuple[int, int], int]
+
+
+def find_loops(mechanism: Mechanism, tree: Tree) -> Loops:
+    """Follow both sides of every loop up to where they meet, and note which loops get to know each other."""
+    n = len(tree.parent)
+    index = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: n}
+    when = {int(body): k for k, body in enumerate(tree.order[::-1])} | {n: n}  # leaves are eliminated first
+
+    def to_root(body: int) -> list[int]:
+        path = [body]
+        while path[-1] != n:
+            path.append(int(tree.parent[path[-1]]))
+        return path
+
+    found = []
+    for j in tree.loops:
+        sides = [to_root(index[mechanism.joints[j].parent]), to_root(index[mechanism.joints[j].child])]
+        meet = next(body for body in sides[0] if body in set(sides[1]))
+        passed = {body for side in sides for body in side[: side.index(meet) + 1]}
+        found.append((when[meet], j, meet, passed))
+    found.sort()
+    pieces = [[k for k, (_, _, _, passed) in enumerate(found) if body in passed] for body in range(n + 1)]
+    closing = [sum(meet == body for _, _, meet, _ in found) for body in range(n + 1)]
+    pairs = sorted({(a, b) for here in pieces for a in here for b in here})
+    return Loops([j for _, j, _, _ in found], pieces, closing, {pair: k for k, pair in enumerate(pairs)})
+
+
 def reverse(joint: Joint) -> Joint:
     """The same joint with parent and child exchanged; coordinates and efforts keep their sign."""
     if joint.kind not in REVERSIBLE:

@@ -6,9 +6,9 @@ are zero, as in URDF. `basis` holds the rows e1, e2, e3 in that frame. The six r
     translation   e_i . R(q_off)^T Rp^T (xc + Rc ac - xp - Rp ap)      i = 1, 2, 3
     rotation      e_i . Im(q_off^-1 qp^-1 qc)                          i = 1, 2, 3
 
-and `constrained` says which of them are held at zero. The others are the joint's free axes. With exactly two
-free rotations, about a1 and a2, the row `a1 . R(q_off^-1 qp^-1 qc) a2 = 0` takes the place of the rotation row:
-a Hooke joint, which turns about a1 fixed in the parent and a2 fixed in the child (`Im` would not allow that).
+and `constrained` says which of them are held at zero. The others are the joint's free axes. With exactly
+two free rotations, a1 and a2, the rotation row is `a1 . R(q_off^-1 qp^-1 qc) a2` instead: a Hooke joint,
+which turns about a1 fixed in the parent and a2 fixed in the child (`Im` would not allow that).
 
     kind          basis                       free axes
     fixed         identity                    none
@@ -215,12 +215,18 @@ def _basis(kind: str, axis: ArrayLike, axis2: ArrayLike | None, what: str) -> Ar
         return np.roll(basis, 1, axis=0)  # axis, b1, b2
     unit2 = unit_vector(axis2, f"{what}: axis2")
     if abs(unit @ unit2) > _PERPENDICULAR_SLACK:
-        raise MechanismError(
-            f"{what}: axis2 must be perpendicular to axis, but their cosine is {unit @ unit2:.3g}"
-        )
+        raise MechanismError(f"{what}: axis2 must be perpendicular to axis, but their cosine is {unit @ unit2:.3g}")
     unit2 -= (unit @ unit2) * unit  # perpendicular to round-off, not just within the slack
     unit2 /= np.linalg.norm(unit2)
     return np.array([unit, unit2, np.cross(unit, unit2)])
+
+
+def _allowed(values: Array, rule: str) -> bool:
+    if rule == _LIMIT:
+        return True  # NaN was rejected before
+    if rule == _POSITIVE:
+        return bool((values > 0.0).all())
+    return bool(np.isfinite(values).all() and (rule == _ANY or (values >= 0.0).all()))
 
 
 def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: str) -> dict[str, Array]:
@@ -232,13 +238,7 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: s
         expected = f"{rule}, a number or one per free axis (shape ({n_free},))"
         given = options.get(option, default)
         values = numeric(given, f"{what}: {option}", expected)
-        allowed = {
-            _ANY: np.isfinite(values),
-            _NOT_NEGATIVE: np.isfinite(values) & (values >= 0.0),
-            _POSITIVE: values > 0.0,
-            _LIMIT: np.ones(values.shape, dtype=bool),
-        }[rule]
-        if values.shape not in ((), (n_free,)) or not allowed.all():
+        if values.shape not in ((), (n_free,)) or not _allowed(values, rule):
             raise MechanismError(f"{what}: {option} must be {expected}, got {show(given)}")
         # A value that would have no effect is a mistake: a fixed joint has no axis to put it on, and a
         # floating joint stands for the absence of any connection.

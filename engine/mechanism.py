@@ -180,9 +180,7 @@ class Mechanism:
         point: (3,) in the frame of the body, which was added before, m. radius: m.
         friction: Coulomb coefficient. normal: (3,) world, towards the free side. offset: m.
         """
-        contact = make_contact(
-            name, body, point, radius=radius, friction=friction, normal=normal, offset=offset
-        )
+        contact = make_contact(name, body, point, radius=radius, friction=friction, normal=normal, offset=offset)
         _check_new(self._contacts, contact.name, "contact")
         self._check_body(contact.body, f"contact {contact.name!r}: body")
         self._contacts[contact.name] = contact

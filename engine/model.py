@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.errors import MechanismError
-from vigym.engine.graph import Tree, spanning_tree
+from vigym.engine.graph import Tree, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.kernels import layout
-from vigym.engine.kernels.store import Features, Store
+from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
@@ -62,9 +61,9 @@ class Model:
         free = [0 if joint.kind == "floating" else joint.n_free for joint in mechanism.joints]
         self.first_axis = np.concatenate([[0], np.cumsum(free)]).astype(int)
         self.n_axes = int(self.first_axis[-1])
-        if self.tree.loops:
-            raise MechanismError("loops are not supported")
-        self.kinds = np.array([kind_of(joint) for joint in self.tree.joints])
+        self.loops = find_loops(mechanism, self.tree)
+        self.joints = [*self.tree.joints, *(mechanism.joints[j] for j in self.loops.joints)]
+        self.kinds = np.array([kind_of(joint) for joint in self.joints])
         limited = any(has_pairs(joint) for joint in mechanism.joints)
         self.features = Features(
             kinds=tuple(sorted({int(kind) for kind in self.kinds})),
@@ -72,16 +71,21 @@ class Model:
             contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
         )
-        counts = [(kind // 4) % 4 + kind % 4 for kind in self.features.kinds if kind % 16 != FLOATING]
-        self.most_free = max([1, *counts])
+        kinds = [kind for kind in self.features.kinds if kind % 16 != FLOATING or self.features.loops]
+        self.sizes = layout.Sizes(
+            n=self.n_bodies,
+            c=self.n_contacts,
+            a=self.n_axes,
+            j=len(self.joints),
+            loops=len(self.loops.joints),
+            pieces=sum(map(len, self.loops.pieces)),
+            couplings=len(self.loops.couplings),
+            pairs=sum(len(here) ** 2 for here in self.loops.pieces),
+            k=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
+        )
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
         self.axes = self._axis_table()
         self.contact_table = self._contact_table()
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        """Bodies, contacts, free axes."""
-        return self.n_bodies, self.n_contacts, self.n_axes
 
     def _axis_table(self) -> AxisTable:
         rows = []
@@ -118,16 +122,19 @@ class Model:
 
     def constants(self, options: Options) -> Store:
         """The store shared by all environments."""
-        store = layout.model_store(self.features, *self.sizes)
+        store = layout.model_store(self.features, self.sizes)
         m, mechanism = store[0], self.mechanism
         names = [joint.name for joint in mechanism.joints]
         m.gravity[0] = mechanism.gravity
         m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, min(options.tolerance, GEOMETRY)
-        m.size[:] = self.sizes
+        m.size[:] = self.sizes[: len(m.size)]
         m.limit[0] = MAX_ITERATIONS
-        m.order[:], m.parent[:], m.kind[:] = self.tree.order, self.tree.parent, self.kinds
-        for i, joint in enumerate(self.tree.joints):
-            if joint is not None:
+        m.order[:], m.kind[:] = self.tree.order, self.kinds
+        for i, joint in enumerate(self.joints):
+            if joint is None:
+                m.child[i], m.parent[i] = i, self.n_bodies
+            else:
+                m.child[i], m.parent[i] = self.bodies[joint.child], self.bodies[joint.parent]
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
         for c, contact in enumerate(mechanism.contacts):
@@ -135,7 +142,25 @@ class Model:
             m.point[c] = contact.point
             m.frame[c] = contact.normal, *contact.tangents
             m.plane[c] = contact.offset, contact.radius
+        self._loop_tables(m)
         return store
+
+    def _loop_tables(self, m: Group) -> None:
+        """Indices of pieces and couplings."""
+        pieces, n = self.loops.pieces, self.n_bodies
+        number = {(body, which): k for k, (body, which) in enumerate((b, w) for b in range(n + 1) for w in pieces[b])}
+        m.first_piece[1:] = np.cumsum([len(here) for here in pieces])
+        m.first_closing[1:] = np.cumsum(self.loops.closing)
+        m.first_coupling[1:] = np.cumsum([len(here) ** 2 for here in pieces])
+        table = [self.loops.couplings[a, b] for here in pieces for a in here for b in here]
+        m.coupling[:] = np.array(table, int)
+        for (body, which), k in number.items():
+            m.piece_loop[k] = which
+            m.piece_up[k] = number.get((m.parent[body], which), 0) if body < n else 0
+        for which in range(len(self.loops.joints)):
+            j = n + which
+            m.child_piece[which], m.parent_piece[which] = number[m.child[j], which], number[m.parent[j], which]
+            m.own_coupling[which] = self.loops.couplings[which, which]
 
     def defaults(self) -> dict[str, np.ndarray]:
         """Parameters and drive targets of one environment, by field of the state store."""

@@ -80,9 +80,9 @@ class Simulator:
         groups = -(-self.num_envs // LANES)
         sizes, features = self.model.sizes, self.model.features
         self._constants = self.model.constants(Options(self.dt, self.tolerance))
-        self._store = layout.state_store(features, *sizes, LANES, groups)
+        self._store = layout.state_store(features, sizes, LANES, groups)
         threads = min(self.num_threads, groups)
-        self._scratch = [layout.scratch_store(features, *sizes, self.model.most_free, LANES) for _ in range(threads)]
+        self._scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._spans = [(groups * k // threads, groups * (k + 1) // threads) for k in range(threads)]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
         for name, value in self.model.defaults().items():

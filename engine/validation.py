@@ -45,21 +45,13 @@ def numeric(value: Any, what: str, expected: str, error: type[VigymError] = Mech
     return array
 
 
-def vector(
-    value: Any,
-    shape: tuple[int, ...],
-    what: str,
-    error: type[VigymError] = MechanismError,
-    *,
-    finite: bool = True,
-) -> Array:
-    """A fresh float64 array of exactly `shape`, without NaN and (if `finite`) without infinities."""
-    kind = "finite numbers" if finite else "numbers"
-    expected = f"an array of {kind} of shape {shape}" if shape else f"a {kind.removesuffix('s')}"
+def vector(value: Any, shape: tuple[int, ...], what: str, error: type[VigymError] = MechanismError) -> Array:
+    """A fresh float64 array of exactly `shape`, without NaN and infinities."""
+    expected = f"an array of finite numbers of shape {shape}" if shape else "a finite number"
     array = numeric(value, what, expected, error)
     if array.shape != shape:
         raise error(f"{what} must be {expected}, got shape {array.shape}: {show(value)}")
-    if finite and not np.isfinite(array).all():
+    if not np.isfinite(array).all():
         raise error(f"{what} must be {expected}, got {show(value)}")
     return array
 

@@ -1,30 +1,31 @@
-"""The oracle: one step of the dynamics (DESIGN section 1), dense, NumPy, slow and obvious; no code of the engine.
+"""The oracle: one step of the dynamics (DESIGN section 1), dense, NumPy, slow and obvious; no engine code.
 
 A mechanism is any object with the plain attributes
 
     gravity (3,); bodies: name mass inertia (3, 3)
-    joints: name parent child parent_anchor (3,) child_anchor (3,) orientation (4,) basis (3, 3) constrained (6,)
-        and, one number a free axis, stiffness rest damping kp kd target target_velocity effort_limit lower upper
+    joints: name parent child parent_anchor (3,) child_anchor (3,) orientation (4,) basis (3, 3)
+        constrained (6,) and, one number a free axis, stiffness rest damping kp kd target target_velocity
+        effort_limit lower upper
     contacts: name body point (3,) radius friction normal (3,) offset tangents (2, 3)
 
-Unknowns y of a step of length h: the twists V = (v1, w1) of all bodies, the joint multipliers lam and, for every
-inequality, a slack a and a multiplier b. With z the current pose and z+ = z moved by V, the equations are
+Unknowns y of a step of length h: the twists V = (v1, w1) of all bodies, the joint multipliers lam and, for
+every inequality, a slack a and a multiplier b. With z the pose and z+ = z moved by V, the equations are
 
     dynamics(V) - known - G(z)' lam - E(z)' tau(z+) - W(z)' b = 0
     g(z+) = 0
     slack(V, b) - a = 0          slack = constant + S (phi(z+), c(z+), V) + A b
     0 <= a, 0 <= b, a b = 0
 
-g: joint rows, c: coordinates of the free axes, phi: contact gaps, G = dg/dz, E: map of efforts tau on free axes.
-The pairs (slack a, multiplier b) are
+g: joint rows, c: coordinates of free axes, phi: contact gaps, G = dg/dz, E: map of the efforts tau on free
+axes. The pairs (slack a, multiplier b) are
 
-    contact     phi(z+)                       gamma     force along the normal
-    cone        cf gamma - sum beta           psi       no force
-    direction   eta = (+-t . B) V + psi       beta      force along +-t, four to a contact
-    limits      c(z+) - lower                 gamma_lo  effort +1
-                upper - c(z+)                 gamma_hi  effort -1
-    drive       effort_limit - u              p         u = clip(U, +-effort_limit) as u = U - p + n:
-                effort_limit + u              n         p and n are what the limit cuts off
+    contact     phi(z+)                     gamma     force along the normal
+    cone        cf gamma - sum beta         psi       no force
+    direction   eta = (+-t . B) V + psi     beta      force along +-t, four to a contact
+    limits      c(z+) - lower               gamma_lo  effort +1
+                upper - c(z+)               gamma_hi  effort -1
+    drive       effort_limit - u            p         u = clip(U, +-effort_limit) as u = U - p + n:
+                effort_limit + u            n         p and n are what the limit cuts off
 
 All functions take leading axes and complex numbers: every derivative is a complex step, exact to rounding.
 """
@@ -86,21 +87,17 @@ def nearest(angle, centre):
     return angle + 2 * np.pi * np.round((centre - angle.real) / (2 * np.pi))
 
 
-def rotation_vector(q, near=None):
-    """Rotation vector 2 atan2(|u|, a) u / |u| of q = (a, u): the shortest, or of both ways round the nearer."""
+def rotation_vector(q, near=0.0):
+    """2 atan2(|u|, a) u / |u| of q = (a, u): of the two ways round the nearer to `near` (0: the shorter)."""
     q = np.where(q[..., :1].real < 0, -q, q)
     a, u = q[..., :1], q[..., 1:]
     square = np.sum(u * u, axis=-1, keepdims=True)
-    small = square.real < 1e-3  # there a series in t = tan(angle / 2)^2
-    t = np.where(small, square / np.where(small, a, 1) ** 2, 0)
-    series = 2 / np.where(small, a, 1) * sum((-t) ** k / (2 * k + 1) for k in range(8))
+    small = square.real < 1e-16  # there angle / |u| = 2 / a to rounding
     norm = np.sqrt(np.where(small, 1, square))
-    angle = 2 * atan2(norm, a)
-    shortest, other = (u * np.where(small, series, f / norm) for f in (angle, angle - 2 * np.pi))
-    if near is None:
-        return shortest
-    distance = [np.sum((vector.real - near) ** 2, axis=-1, keepdims=True) for vector in (shortest, other)]
-    return np.where(distance[0] <= distance[1], shortest, other)
+    angle = np.where(small, 2 / np.where(small, a, 1), 2 * atan2(norm, a))
+    short, long = u * (angle / norm), u * ((angle - 2 * np.pi) / norm)
+    distances = [np.sum((vector.real - near) ** 2, axis=-1, keepdims=True) for vector in (short, long)]
+    return np.where(distances[0] <= distances[1], short, long)
 
 
 def half_spin(J, w, h, sign):
@@ -127,20 +124,14 @@ def perturb(x, q):
 
 
 def views(m, x, q):
-    """(joint, xp, qp, xc, qc, p, c) of every joint but floating ones, which have no rows and no coordinates."""
+    """(joint, xp, qp, xc, qc, p, c) of all joints but floating ones: those have no rows and no coordinates."""
     index = {body.name: i for i, body in enumerate(m.bodies)}
+    world = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
     for joint in m.joints:
-        c, p = index[joint.child], None if joint.parent == "world" else index[joint.parent]
-        world = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        p, c = None if joint.parent == "world" else index[joint.parent], index[joint.child]
         if np.any(joint.constrained):
-            yield (
-                joint,
-                *(world if p is None else (x[..., p, :], q[..., p, :])),
-                x[..., c, :],
-                q[..., c, :],
-                p,
-                c,
-            )
+            parent = world if p is None else (x[..., p, :], q[..., p, :])
+            yield joint, *parent, x[..., c, :], q[..., c, :], p, c
 
 
 def gather(m, name):
@@ -151,9 +142,8 @@ def gather(m, name):
 
 def branch_centres(m):
     """Where angles are looked for: the middle of the limits, or 0 where there is no middle."""
-    lower, upper = gather(m, "lower"), gather(m, "upper")
-    limited = np.isfinite(lower) & np.isfinite(upper)
-    return np.where(limited, np.where(limited, lower, 0) + np.where(limited, upper, 0), 0) / 2
+    with np.errstate(invalid="ignore"):  # inf - inf
+        return np.nan_to_num((gather(m, "lower") + gather(m, "upper")) / 2, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def joint_values(m, x, q, near=None):
@@ -177,16 +167,14 @@ def joint_values(m, x, q, near=None):
         rows, angles = about[..., fixed[3:]], about[..., :0]
         if len(free) == 1:
             angles = nearest(2 * atan2(about[..., ~fixed[3:]], e[..., :1]), centre)
-        elif (
-            len(free) == 2
-        ):  # Hooke joint: R(e) = Rot(a1, alpha) Rot(a2, beta), a1 in the parent, a2 in the child
+        elif len(free) == 2:  # Hooke: R(e) = Rot(a1, alpha) Rot(a2, beta), a1 in the parent, a2 in the child
             (a1, a2), R = free, rotation_matrix(e)
             a3 = np.cross(a1, a2)
             rows = (a1 @ R @ a2)[..., None]
             alpha, beta = atan2(a3 @ R @ a2, a2 @ R @ a2), atan2(a1 @ R @ a3, a1 @ R @ a1)
             angles = nearest(np.stack([alpha, beta], axis=-1), centre)
         elif len(free) == 3:
-            angles = apply(basis, rotation_vector(e, None if near is None else basis.T @ centre))
+            angles = apply(basis, rotation_vector(e, 0.0 if near is None else basis.T @ centre))
         g += [along[..., fixed[:3]], rows]
         c += [along[..., ~fixed[:3]], angles]
     return np.concatenate(g, axis=-1), np.concatenate(c, axis=-1)
@@ -248,23 +236,24 @@ def coordinates(m, x, q):
     return joint_values(m, x, q)[1]
 
 
+def body_arrays(m):
+    """Masses (n_bodies, 1) and inertias (n_bodies, 3, 3)."""
+    return np.array([[body.mass] for body in m.bodies]), np.array([body.inertia for body in m.bodies])
+
+
 def energy(m, state):
     """Kinetic + gravity + joint springs, in J."""
-    x, q, v, w = state
-    bodies = [
-        b.mass * (v[i] @ v[i] / 2 - x[i] @ m.gravity) + w[i] @ b.inertia @ w[i] / 2
-        for i, b in enumerate(m.bodies)
-    ]
+    (x, q, v, w), (mass, inertia) = state, body_arrays(m)
+    bodies = mass * (v * v / 2 - x * m.gravity) + w * apply(inertia, w) / 2
     springs = gather(m, "stiffness") * (coordinates(m, x, q) - gather(m, "rest")) ** 2 / 2
     return float(np.sum(bodies) + np.sum(springs))
 
 
 def momentum(m, state, dt):
     """Linear, sum m v, and angular about the world origin, sum x x m v + R (h/2)(s(w) J w - w x J w)."""
-    x, q, v, w = state
-    linear = np.array([body.mass for body in m.bodies])[:, None] * v
-    spin = dt * half_spin(np.array([body.inertia for body in m.bodies]), w, dt, -1)
-    return linear.sum(axis=0), (np.cross(x, linear) + apply(rotation_matrix(q), spin)).sum(axis=0)
+    (x, q, v, w), (mass, inertia) = state, body_arrays(m)
+    angular = np.cross(x, mass * v) + apply(rotation_matrix(q), dt * half_spin(inertia, w, dt, -1))
+    return np.sum(mass * v, axis=0), np.sum(angular, axis=0)
 
 
 # One step
@@ -275,8 +264,7 @@ class Problem:
 
     def __init__(self, m, state, h, effort, force, torque):
         self.m, self.h, (self.x, self.q, v0, w0) = m, h, state
-        self.mass = np.array([body.mass for body in m.bodies])[:, None]
-        self.inertia = np.array([body.inertia for body in m.bodies])
+        self.mass, self.inertia = body_arrays(m)
         self.V0 = np.concatenate([v0, w0], axis=-1).ravel()
         pushed = force + self.mass * (np.asarray(m.gravity) + v0 / h)
         self.known = np.concatenate([pushed, torque + half_spin(self.inertia, w0, h, -1)], axis=-1).ravel()
@@ -317,9 +305,9 @@ class Problem:
                 pairs.append((-self.E[k], limit[k] - drive[k], gain[k] * c))
                 pairs.append((self.E[k], limit[k] + drive[k], -gain[k] * c))
                 links += [(p, p, 1.0), (p, n, -1.0), (n, p, -1.0), (n, n, 1.0)]
-        self.W = np.reshape([force for force, _, _ in pairs], (len(pairs), len(self.V0)))
-        self.constant = np.array([constant for _, constant, _ in pairs])
-        self.S = np.reshape([row for _, _, row in pairs], (len(pairs), len(unit)))
+        W, constant, S = zip(*pairs, strict=True) if pairs else ([], [], [])
+        self.W, self.S = np.reshape(W, (-1, len(self.V0))), np.reshape(S, (-1, len(unit)))
+        self.constant = np.array(constant, float)
         self.A = np.zeros((len(pairs), len(pairs)))
         for i, j, value in links:
             self.A[i, j] = value
@@ -369,36 +357,34 @@ def least_squares(K, r):
 
 def newton(problem, y, r, r_a, r_b):
     """Increment for equations = 0 and r(a, b) = 0 with dr = r_a da + r_b db; keeps |w1| h bounded."""
-    K = np.vstack(
-        [problem.jacobian(y), np.hstack([np.zeros((len(r), problem.ends[1])), np.diag(r_a), np.diag(r_b)])]
-    )
-    d = least_squares(K, -np.concatenate([problem.equations(y), r]))
+    pair_rows = np.hstack([np.zeros((len(r), problem.ends[1])), np.diag(r_a), np.diag(r_b)])
+    d = least_squares(np.vstack([problem.jacobian(y), pair_rows]), -np.concatenate([problem.equations(y), r]))
     w, d_w = (u[: problem.ends[0]].reshape(-1, 6)[:, 3:] for u in (y, d))
     while np.max(np.linalg.norm(w + d_w, axis=1)) * problem.h > MAX_ROTATION:
         d, d_w = d / 2, d_w / 2
     return d
 
 
-def interior_point(problem, y, reduction, max_iterations=60):
-    """Newton on a b = mu = reduction mean(a b) inside a, b > 0. Returns y and the number of iterations."""
+def interior_point(problem, y, reduction, power, max_iterations=60):
+    """Newton on a b = mu inside a, b > 0, mu falling with mean(a b). Returns y and the number of iterations."""
+
+    def merit(y, mu):
+        _, _, a, b = problem.split(y)
+        return np.linalg.norm(np.concatenate([problem.equations(y), a * b - mu]))
+
     for iteration in range(max_iterations):
         _, _, a, b = problem.split(y)
-        mu = reduction * np.mean(a * b) if len(a) else 0.0
+        mean = np.mean(a * b) if len(a) else 0.0
+        mu = min(reduction * mean, mean**power)
         if mu < 1e-14:
             return y, iteration
-
-        def merit(y, mu=mu):
-            _, _, a, b = problem.split(y)
-            return np.linalg.norm(np.concatenate([problem.equations(y), a * b - mu]))
-
-        d, before = newton(problem, y, a * b - mu, b, a), merit(y)
+        d, before = newton(problem, y, a * b - mu, b, a), merit(y, mu)
         pairs, d_pairs = y[problem.ends[1] :], d[problem.ends[1] :]
         falling = d_pairs < 0
         d = d * min(1.0, 0.99 * np.min(-pairs[falling] / d_pairs[falling], initial=np.inf))
-        for _ in range(6):
-            if merit(y + d) < before:
-                break
-            d = d / 2
+        halvings = 0
+        while merit(y + d, mu) >= before and halvings < 6:
+            d, halvings = d / 2, halvings + 1
         y = y + d
     return y, max_iterations
 
@@ -418,8 +404,8 @@ def polish(problem, y, tolerance, max_iterations=20):
 def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
     """One step of length dt from state = (x, q, v, w).
 
-    effort (n_free,) in joint order (floating joints have none); force (n_bodies, 3) world and torque (n_bodies, 3)
-    body frame act on the bodies. Where lam and the contact forces are not unique, they are one valid choice.
+    effort (n_free,) in joint order (floating joints have none); force (n_bodies, 3) world, torque (n_bodies, 3)
+    body frame. Where lam and the contact forces are not unique, they are one valid choice.
     """
     zero = np.zeros((len(m.bodies), 3))
     effort = np.zeros(len(gather(m, "rest"))) if effort is None else np.asarray(effort, float)
@@ -427,14 +413,9 @@ def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
     problem = Problem(m, [np.asarray(part, float) for part in state], dt, effort, force, torque)
 
     residual, iterations = np.inf, 0
-    for start, reduction in (
-        (1.0, 0.1),
-        (1.0, 0.5),
-        (30.0, 0.3),
-        (0.03, 0.3),
-    ):  # the others if the first fails
+    for start, reduction, power in ((1.0, 0.1, 1.5), (1.0, 0.1, 1.0), (1.0, 0.5, 1.0), (30.0, 0.3, 1.0)):
         y = np.concatenate([problem.V0, np.zeros(len(problem.G)), np.full(2 * len(problem.A), start)])
-        y, n_interior = interior_point(problem, y, reduction)
+        y, n_interior = interior_point(problem, y, reduction, power)
         y, n_polish = polish(problem, y, tolerance)
         iterations += n_interior + n_polish
         if problem.residual(y) < residual:
@@ -444,13 +425,11 @@ def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
 
     V, lam, _, b = problem.split(best)
     V = V.reshape(-1, 6)
-    normal, friction, k = np.zeros(len(m.contacts)), np.zeros((len(m.contacts), 2)), 0
-    for i, contact in enumerate(m.contacts):
-        normal[i] = b[k]
-        if contact.friction > 0:
-            friction[i] = b[k + 2] - b[k + 3], b[k + 4] - b[k + 5]
-        k += 6 if contact.friction > 0 else 1
+    rough = np.array([contact.friction > 0 for contact in m.contacts], bool)
+    first = np.cumsum(1 + 5 * rough) - 1 - 5 * rough  # pair of each normal; then psi and +t1, -t1, +t2, -t2
+    friction = np.zeros((len(rough), 2))
+    friction[rough] = np.stack([b[first[rough] + k] - b[first[rough] + k + 1] for k in (2, 4)], axis=-1)
     x, q = move(problem.x, problem.q, V, dt)
     return Result(
-        V[:, :3], V[:, 3:], x, q, lam, normal, friction, residual, iterations, residual <= tolerance
+        V[:, :3], V[:, 3:], x, q, lam, b[first], friction, residual, iterations, residual <= tolerance
     )

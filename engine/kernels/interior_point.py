@@ -45,7 +45,7 @@ def residual(m, s, t):
 def newton_step(m, s, t):
     """One step of the predictor-corrector, or of plain Newton where nothing is complementary."""
     factorize(m, s, t)
-    ldu.substitute(m, s, t)
+    substitute(m, s, t)
     if m.features.pairs:
         correct(m, s, t)
     update(m, s, t)
@@ -56,7 +56,23 @@ def factorize(m, s, t):
     """Condense contacts and axes, then eliminate leaf to root."""
     contact.condense_contact(m, s, t)
     axis.condense_axis(m, s, t)
+    if m.features.loops:
+        ldu.clear_pieces(m, s, t)
+        ldu.clear_couplings(m, s, t)
+        ldu.open_loops(m, s, t)
     ldu.eliminate(m, s, t)
+    if m.features.loops:
+        ldu.close_world_loops(m, s, t)
+
+
+@block
+def substitute(m, s, t):
+    """Motion of all bodies, root to leaf."""
+    if m.features.loops:
+        ldu.solve_world_loops(m, s, t)
+    ldu.substitute(m, s, t)
+    if m.features.loops:
+        ldu.move_loops(m, s, t)
 
 
 @block
@@ -74,8 +90,12 @@ def correct(m, s, t):
     clear_residual(m, s, t)
     contact.correct_contact(m, s, t)
     axis.correct_axis(m, s, t)
+    if m.features.loops:
+        ldu.open_loops_again(m, s, t)
     ldu.eliminate_again(m, s, t)
-    ldu.substitute(m, s, t)
+    if m.features.loops:
+        ldu.close_world_loops_again(m, s, t)
+    substitute(m, s, t)
 
 
 @block
@@ -89,6 +109,8 @@ def update(m, s, t):
     final_length(m, s, t)
     integrator.limit_spin(m, s, t)
     joint.update_joint(m, s, t)
+    if m.features.loops:
+        ldu.update_loops(m, s, t)
     integrator.update_body(m, s, t)
     pairs.update_contact(m, s, t)
     pairs.update_axis(m, s, t)
@@ -96,7 +118,7 @@ def update(m, s, t):
 
 @block
 def clear_norm(m, s, t):
-    for field in (t.norm, t.geometry, t.total, t.count):
+    for field in (t.norm, t.geometry, t.poison, t.total, t.count):
         field[0][0] = 0.0
     for k in range(6):
         t.r[m.size[0]][k] = 0.0  # what joints to the world push against
@@ -105,10 +127,7 @@ def clear_norm(m, s, t):
 @each_body
 def measure_body(m, s, t, i):
     """Largest residual force and torque."""
-    norm = t.norm[0][0]
-    for value in vec(t.r[i]):
-        norm = maximum(absolute(value), norm)
-    t.norm[0][0] = norm
+    pairs.note(t, t.norm, vec(t.r[i]))
 
 
 @each_joint
@@ -117,21 +136,16 @@ def measure_joint(kind, m, s, t, i):
     if joint.is_floating(kind):
         return
     kt, kr, _ = joint.free(kind)
-    geometry, norm = t.geometry[0][0], t.norm[0][0]
-    for value in vec(t.delta[i]):
-        geometry = maximum(absolute(value), geometry)
-    for k in range(kt + kr):
-        norm = maximum(absolute(t.rN[i][k]), norm)
-    t.geometry[0][0] = geometry
-    t.norm[0][0] = norm
+    pairs.note(t, t.geometry, vec(t.delta[i]))
+    pairs.note(t, t.norm, [t.rN[i][k] + 0.0 for k in range(kt + kr)])
 
 
 @block
 def check(m, s, t):
     """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither."""
     live, norm = on(t.live[0][0]), maximum(t.geometry[0][0], t.norm[0][0])
-    done = live & less(t.norm[0][0], m.option[0][1]) & less(t.geometry[0][0], m.option[0][3])
-    finite = less(t.norm[0][0] + t.geometry[0][0], 1e100)
+    finite = less(norm + absolute(t.poison[0][0]), 1e100)
+    done = live & finite & less(t.norm[0][0], m.option[0][1]) & less(t.geometry[0][0], m.option[0][3])
     t.good[0][0] = select(done, 1.0, t.good[0][0])
     t.residual[0][0] = select(live, norm, t.residual[0][0])
     live = live & (~done) & finite

@@ -1,4 +1,4 @@
-"""A joint between body i and its parent: geometry, residual and the directions that it leaves free.
+"""A joint i between the bodies child[i] and parent[i]: geometry, residual and the directions that it leaves free.
 
 A kind is 16 law + 4 kt + kr: kt free translations and kr free rotations; `law` is 1 if springs, drives or limits act
 on the free axes (axis.py). Joint frames are chosen when the mechanism is built so that the free axes come last: the
@@ -13,6 +13,7 @@ coordinates; delta removes the residual g; N spans the directions in which the j
 DESIGN's G and lam are the complement: wrench = G^T lam + N^T tau.
 """
 
+from vigym.engine.kernels import loop
 from vigym.engine.kernels.axis import law
 from vigym.engine.kernels.quaternion import (
     add,
@@ -29,11 +30,10 @@ from vigym.engine.kernels.quaternion import (
     scale,
     store,
     sub,
-    sum_of,
     vec,
 )
 from vigym.engine.kernels.simd import on, select
-from vigym.engine.kernels.sweep import each_body, each_joint
+from vigym.engine.kernels.sweep import each_joint, each_tree_joint
 
 
 def free(kind):
@@ -52,11 +52,11 @@ def prepare_joint(kind, m, s, t, i):
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)
-    p = m.parent[i]
-    R, Rp = mat(t.R[i]), mat(t.R[p])
+    c, p = m.child[i], m.parent[i]
+    R, Rp = mat(t.R[c]), mat(t.R[p])
     rho = matvec(R, vec(m.child_anchor[i]))
     store(t.rho0[i], rho)
-    store(t.arm0[i], sub(add(vec(t.x[i]), rho), vec(t.x[p])))
+    store(t.arm0[i], sub(add(vec(t.x[c]), rho), vec(t.x[p])))
     slide, child, parent = mat(m.slide[i]), mat(m.child_axes[i]), mat(m.parent_axes[i])
     axes = [matvec(Rp, slide[3 - kt + k]) for k in range(kt)]
     if kr == 1:
@@ -71,11 +71,12 @@ def prepare_joint(kind, m, s, t, i):
             t.N[i][k, j] = axis[j]
 
 
-def translation(kt, m, t, i, p):
+def translation(kt, m, t, i):
     """Arms at the next pose, delta (3), free directions and their coordinates."""
+    c, p = m.child[i], m.parent[i]
     Rp = mat(t.Rn[p])
-    rho = matvec(mat(t.Rn[i]), vec(m.child_anchor[i]))
-    arm = sub(add(vec(t.xn[i]), rho), vec(t.xn[p]))
+    rho = matvec(mat(t.Rn[c]), vec(m.child_anchor[i]))
+    arm = sub(add(vec(t.xn[c]), rho), vec(t.xn[p]))
     d = sub(arm, matvec(Rp, vec(m.parent_anchor[i])))
     store(t.rho[i], rho)
     store(t.arm[i], arm)
@@ -89,26 +90,26 @@ def translation(kt, m, t, i, p):
     return delta, axes[3 - kt :], along[3 - kt :]
 
 
-def relative_rotation(m, t, i, p):
+def relative_rotation(m, t, i):
     """Quaternion from the child's joint frame to the parent's, at the next pose."""
-    parent = multiply(vec(t.qn[p]), vec(m.parent_frame[i]))
-    return multiply(conjugate(parent), multiply(vec(t.qn[i]), vec(m.child_frame[i])))
+    parent = multiply(vec(t.qn[m.parent[i]]), vec(m.parent_frame[i]))
+    return multiply(conjugate(parent), multiply(vec(t.qn[m.child[i]]), vec(m.child_frame[i])))
 
 
-def rotation(kr, has_law, m, t, i, p):
+def rotation(kr, has_law, m, t, i):
     """delta (3), free directions, their coordinates (angles, not yet unwound), and d(coordinate)/d(dth) if it is not
     simply one per direction."""
-    R, child, parent = mat(t.Rn[i]), mat(m.child_axes[i]), mat(m.parent_axes[i])
+    R, child, parent = mat(t.Rn[m.child[i]]), mat(m.child_axes[i]), mat(m.parent_axes[i])
 
     def world(u):  # from the child's joint frame
         return matvec(R, matvec_t(child, u))
 
     if kr == 0:
-        e = relative_rotation(m, t, i, p)
+        e = relative_rotation(m, t, i)
         return world([-2.0 * e[k] / e[0] for k in (1, 2, 3)]), [], [], None
     if kr == 1:
         # rows of Im(e)_1 = Im(e)_2 = 0, twice: a and b; their null vector n = a x b is the axis at the solution
-        e0, ex, ey, ez = relative_rotation(m, t, i, p)
+        e0, ex, ey, ez = relative_rotation(m, t, i)
         a, b = [e0, -ez, ey], [ez, e0, -ex]
         n = cross(a, b)
         size = 1.0 / dot(n, n)
@@ -117,7 +118,7 @@ def rotation(kr, has_law, m, t, i, p):
         return world(delta), [world(scale(n[2] * size, n))], angle, None
     if kr == 2:
         # Hooke: axis 1 of the parent stays perpendicular to axis 2 of the child
-        Rp = mat(t.Rn[p])
+        Rp = mat(t.Rn[m.parent[i]])
         p1, c2 = matvec(Rp, parent[0]), matvec(R, child[1])
         row = cross(c2, p1)
         delta = scale(-1.0 * dot(p1, c2) / dot(row, row), row)
@@ -130,7 +131,7 @@ def rotation(kr, has_law, m, t, i, p):
         return delta, [p1, c2], angles, None
     if not has_law:
         return [0.0, 0.0, 0.0], [], [0.0, 0.0, 0.0], None
-    phi, K = rotation_vector(relative_rotation(m, t, i, p))
+    phi, K = rotation_vector(relative_rotation(m, t, i))
     axes = [matvec(R, axis) for axis in child]
     rows = [add(add(scale(K[k][0], axes[0]), scale(K[k][1], axes[1])), scale(K[k][2], axes[2])) for k in range(3)]
     return [0.0, 0.0, 0.0], [], phi, rows
@@ -142,9 +143,9 @@ def move_joint(kind, m, s, t, i):
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)
-    p = m.parent[i]
-    dx, slides, lengths = translation(kt, m, t, i, p)
-    dth, turns, angles, rows = rotation(kr, has_law, m, t, i, p)
+    c, p = m.child[i], m.parent[i]
+    dx, slides, lengths = translation(kt, m, t, i)
+    dth, turns, angles, rows = rotation(kr, has_law, m, t, i)
     store(t.delta[i], dx + dth)
     for k, axis in enumerate(slides + turns):
         for j in range(3):
@@ -155,7 +156,7 @@ def move_joint(kind, m, s, t, i):
     N = mat(t.N[i])
     a = m.first_axis[i]
     if kr == 3 and not has_law:  # N is the identity here, efforts are about the child's axes
-        R, child = mat(t.R[i]), mat(m.child_axes[i])
+        R, child = mat(t.R[c]), mat(m.child_axes[i])
         torque = matvec(R, matvec_t(child, [s.effort[a + kt + k][0] for k in range(3)]))
         for k in range(3):
             t.rN[i][kt + k] = wrench[3 + k] - torque[k]
@@ -171,22 +172,26 @@ def move_joint(kind, m, s, t, i):
         t.rN[i][k] = dot(N[k], half) - effort
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
-    store(t.r[i], sub(vec(t.r[i]), force + add(torque, cross(rho, force))))
+    store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))
     store(t.r[p], add(vec(t.r[p]), force + add(torque, cross(arm, force))))
 
 
-@each_joint
+@each_tree_joint
 def update_joint(kind, m, s, t, i):
-    """wrench += alpha (Dhat y_parent + rhat), see ldu.py, in the lanes that still iterate."""
+    """wrench += alpha (Dhat y_parent + rhat), see ldu.py and loop.py."""
     if is_floating(kind):
         return
-    live, alpha = on(t.live[0][0]), t.alpha[0][0]
     yp = vec(t.y[m.parent[i]])
     ya = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
-    D, rhat, wrench = mat(t.D[i]), vec(t.rhat[i]), vec(t.wrench[i])
+    change = add(vec(t.rhat[i]), matvec(mat(t.D[i]), ya))
+    advance_wrench(t, i, add(change, loop.known_loops(m, t, i, 6, t.C)) if m.features.loops else change)
+
+
+def advance_wrench(t, i, change):
+    """wrench += alpha change, in the lanes that still iterate."""
+    live, alpha, wrench = on(t.live[0][0]), t.alpha[0][0], vec(t.wrench[i])
     for j in range(6):
-        change = rhat[j] + sum_of(D[j][k] * ya[k] for k in range(6))
-        t.wrench[i][j] = select(live, wrench[j] + alpha * change, wrench[j])
+        t.wrench[i][j] = select(live, wrench[j] + alpha * change[j], wrench[j])
 
 
 @each_joint
@@ -198,9 +203,9 @@ def finish_joint(kind, m, s, t, i):
     if is_floating(kind):
         return
     kt, kr, _ = free(kind)
-    p, a = m.parent[i], m.first_axis[i]
-    _, _, lengths = translation(kt, m, t, i, p)
-    _, _, angles, _ = rotation(kr, True, m, t, i, p)
+    a = m.first_axis[i]
+    _, _, lengths = translation(kt, m, t, i)
+    _, _, angles, _ = rotation(kr, True, m, t, i)
     for k, coordinate in enumerate(lengths + angles):
         last = s.angle[a + k][0]
         if k >= kt and kr < 3:
@@ -208,8 +213,8 @@ def finish_joint(kind, m, s, t, i):
         s.angle[a + k][0] = select(good, coordinate, last)
 
 
-@each_body
-def start_joint(m, s, t, i):
+@each_joint
+def start_joint(kind, m, s, t, i):
     """First guess of the wrench: the last one, or nothing in lanes that start cold."""
     cold = on(t.cold[0][0])
     for j in range(6):

@@ -7,38 +7,67 @@
 Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes.
 """
 
+from typing import NamedTuple
+
 from vigym.engine.kernels.cone import PAIRS
 from vigym.engine.kernels.store import Store
 
 
-def model_fields(n, c, a):
+class Sizes(NamedTuple):
+    """Numbers of bodies n, contacts c, free axes a, joints j (one per body, then those that close loops), loops,
+    pieces and couplings of loops (loop.py), and most free axes of a joint that is not floating, k."""
+
+    n: int
+    c: int
+    a: int
+    j: int
+    loops: int
+    pieces: int
+    couplings: int
+    pairs: int  # entries of the table that finds couplings
+    k: int
+
+
+def model_fields(size):
+    n, c, j, loops = size.n, size.c, size.j, size.loops
     floats = {
         "gravity": (1, 3),
         "option": (1, 4),  # dt, tolerance, floor of the warm start, tolerance of gaps and joints
-        "child_anchor": (n, 3),  # child's frame
-        "parent_anchor": (n, 3),  # parent's frame
-        "child_frame": (n, 4),  # joint frame in the child's frame, and in the parent's
-        "parent_frame": (n, 4),
-        "child_axes": (n, 3, 3),  # rows: joint axes in the child's frame, and in the parent's
-        "parent_axes": (n, 3, 3),
-        "slide": (n, 3, 3),  # rows: translation axes in the parent's frame, the free ones last
+        "child_anchor": (j, 3),  # child's frame
+        "parent_anchor": (j, 3),  # parent's frame
+        "child_frame": (j, 4),  # joint frame in the child's frame, and in the parent's
+        "parent_frame": (j, 4),
+        "child_axes": (j, 3, 3),  # rows: joint axes in the child's frame, and in the parent's
+        "parent_axes": (j, 3, 3),
+        "slide": (j, 3, 3),  # rows: translation axes in the parent's frame, the free ones last
         "point": (c, 3),
         "frame": (c, 3, 3),  # rows n, t1, t2
         "plane": (c, 2),  # offset, radius
     }
     integers = {
-        "size": (3,),  # bodies, contacts, axes
+        "size": (7,),  # see sweep.py
         "limit": (1,),  # Newton iterations
         "order": (n,),  # bodies, parents first
-        "parent": (n,),  # world: n
-        "kind": (n,),  # see joint.py
-        "first_axis": (n,),
+        "child": (j,),
+        "parent": (j,),  # world: n
+        "kind": (j,),  # see joint.py
+        "first_axis": (j,),
         "contact_body": (c,),
+        "child_piece": (loops,),  # pieces at the two ends of a loop
+        "parent_piece": (loops,),
+        "own_coupling": (loops,),
+        "first_piece": (n + 2,),  # pieces of each body and of the world, closing ones first
+        "first_closing": (n + 2,),  # running count of loops that close there
+        "first_coupling": (n + 2,),  # into `coupling`, one entry per pair of pieces of a body
+        "piece_loop": (size.pieces,),
+        "piece_up": (size.pieces,),  # the same loop's piece at the parent
+        "coupling": (size.pairs,),
     }
     return floats, integers
 
 
-def state_fields(n, c, a):
+def state_fields(size):
+    n, c, a, j = size.n, size.c, size.a, size.j
     return {
         "x": (n, 3),
         "q": (n, 4),
@@ -47,7 +76,7 @@ def state_fields(n, c, a):
         "led": (1, 1),  # length of the (sub)step that led here
         "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
         "angle": (a, 1),  # joint coordinates, turns counted
-        "wrench": (n, 6),  # warm start: joint wrenches, contact pairs, axis pairs
+        "wrench": (j, 6),  # warm start: joint wrenches, contact pairs, axis pairs
         "ca": (c, PAIRS),
         "cb": (c, PAIRS),
         "la": (a, 4),
@@ -66,11 +95,11 @@ def state_fields(n, c, a):
     }
 
 
-def scratch_fields(n, c, a, k):
-    """`k`: most free axes of a joint that is not floating."""
+def scratch_fields(size):
+    n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
     single = "h live good cold lost todo stride iterations residual substeps led alpha ratio total count mu center"
     return {
-        **{name: (1, 1) for name in (*single.split(), "norm", "geometry")},
+        **{name: (1, 1) for name in (*single.split(), "norm", "geometry", "poison")},
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),
@@ -85,21 +114,31 @@ def scratch_fields(n, c, a, k):
         "D": (n + 1, 6, 6),
         "y": (n + 1, 6),
         "old": (n, 13),
-        "wrench": (n, 6),
-        "rho0": (n, 3),
-        "arm0": (n, 3),
-        "rho": (n, 3),
-        "arm": (n, 3),
-        "N": (n, k, 3),
-        "S": (n, k, 3),
-        "K": (n, 3, 3),
-        "delta": (n, 6),
-        "rN": (n, k),
-        "U": (n, 6, k),
-        "G": (n, k, 6),
-        "H": (n, k, k),
-        "xi": (n, k),
-        "rhat": (n, 6),
+        "wrench": (j, 6),
+        "rho0": (j, 3),
+        "arm0": (j, 3),
+        "rho": (j, 3),
+        "arm": (j, 3),
+        "N": (j, k, 3),
+        "S": (j, k, 3),
+        "K": (j, 3, 3),
+        "delta": (j, 6),
+        "rN": (j, k),
+        "U": (j, 6, k),
+        "G": (j, k, 6),
+        "H": (j, k, k),
+        "xi": (j, k),
+        "rhat": (j, 6),
+        "now": (1, 6),
+        "C": (size.pieces, 6, 6),
+        "R_loop": (size.pieces, 6, 6),
+        "Y": (size.pieces, k, 6),
+        "RS": (size.pieces, 6, k),
+        "E": (size.couplings, 6, 6),
+        "g": (size.loops, 6),
+        "g2": (size.loops, 6),
+        "w_loop": (size.loops, 6),
+        "loop_rows": (size.loops, 6, 6),
         "old_angle": (a, 1),
         "slope": (a, 2),
         "dphi": (a, 1),
@@ -111,14 +150,14 @@ def scratch_fields(n, c, a, k):
     }
 
 
-def model_store(features, n, c, a):
-    floats, integers = model_fields(n, c, a)
+def model_store(features, size):
+    floats, integers = model_fields(size)
     return Store("m", 1, 1, features, floats, integers)
 
 
-def state_store(features, n, c, a, lanes, groups, dtype=float):
-    return Store("s", lanes, groups, features, state_fields(n, c, a), dtype=dtype)
+def state_store(features, size, lanes, groups, dtype=float):
+    return Store("s", lanes, groups, features, state_fields(size), dtype=dtype)
 
 
-def scratch_store(features, n, c, a, k, lanes, dtype=float):
-    return Store("t", lanes, 1, features, scratch_fields(n, c, a, k), dtype=dtype)
+def scratch_store(features, size, lanes, dtype=float):
+    return Store("t", lanes, 1, features, scratch_fields(size), dtype=dtype)

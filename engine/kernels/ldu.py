@@ -13,37 +13,24 @@ factorisation is that of the small H. D is not symmetric: forces act at the curr
 A floating body keeps H = D (6x6).
 """
 
+from vigym.engine.kernels import loop
 from vigym.engine.kernels.axis import direction, targets
-from vigym.engine.kernels.joint import free, is_floating
-from vigym.engine.kernels.quaternion import add, cross, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.sweep import leaf_to_root, root_to_leaf
+from vigym.engine.kernels.joint import advance_wrench, free, is_floating
+from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
+from vigym.engine.kernels.simd import block
+from vigym.engine.kernels.small import (
+    identity,
+    lu,
+    lu_solve,
+    lu_solve_columns,
+    product,
+    shift_columns,
+    shift_rows,
+    transpose,
+)
+from vigym.engine.kernels.sweep import each_coupling, each_loop_joint, each_piece, leaf_to_root, root_to_leaf
 
 NO_PAIRS = [0.0] * 4
-
-
-def lu(A):
-    """LU without pivoting, in place, reciprocal pivots on the diagonal."""
-    n = len(A)
-    for k in range(n):
-        A[k][k] = 1.0 / A[k][k]
-        for i in range(k + 1, n):
-            A[i][k] = A[i][k] * A[k][k]
-            for j in range(k + 1, n):
-                A[i][j] = A[i][j] - A[i][k] * A[k][j]
-    return A
-
-
-def lu_solve(A, b):
-    """A^-1 b from `lu`."""
-    n, x = len(A), list(b)
-    for i in range(n):
-        for k in range(i):
-            x[i] = x[i] - A[i][k] * x[k]
-    for i in reversed(range(n)):
-        for k in range(i + 1, n):
-            x[i] = x[i] - A[i][k] * x[k]
-        x[i] = x[i] * A[i][i]
-    return x
 
 
 def spread(kt, kr, S, xi):
@@ -97,54 +84,53 @@ def known_effort(kind, m, s, t, i, targets):
 @leaf_to_root
 def eliminate(kind, m, s, t, i):
     """Factorise body i with its joint and carry D and the affine right-hand side to the parent."""
+    if m.features.loops:
+        loop.close_loops(m, t, i)
     if is_floating(kind):
-        store(t.D[i], lu(mat(t.D[i])))
+        H = lu(mat(t.D[i]))
+        store(t.D[i], H)
         store(t.rhat[i], vec(t.r[i]))
+        if m.features.loops:
+            xi = scale(-1.0, lu_solve(H, vec(t.r[i])))
+            loop.carry_loops(m, t, i, (H, list, list, None, None, xi), joined=False)
         return
     kt, kr, has_law = free(kind)
     k = kt + kr
-    p = m.parent[i]
-    D, rho0, rho = mat(t.D[i]), vec(t.rho0[i]), vec(t.rho[i])
+    D, rho0 = mat(t.D[i]), vec(t.rho0[i])
     # to the anchor: columns with the arm at the next pose, rows with the arm at the current pose
-    D = [row[:3] + add(row[3:], cross(row[:3], rho)) for row in D]
-    D = shift_rows(D, scale(-1.0, rho0))
+    D = shift_rows(shift_columns(D, vec(t.rho[i])), scale(-1.0, rho0))
     S, N = motion_axes(kind, t, i), effort_axes(kind, t, i)
-    delta = vec(t.delta[i])
-    r = at_anchor(vec(t.r[i]), rho0)
-    r = [r[j] + sum_of(D[j][q] * delta[q] for q in range(6)) for j in range(6)]
-    rN = [t.rN[i][j] + 0.0 for j in range(k)]
-    if k == 0:
-        store(t.rhat[i], r)
-        give_parent(t, i, p, D, r)
-        return
+    r = add(at_anchor(vec(t.r[i]), rho0), matvec(D, vec(t.delta[i])))
     U = [spread_row(kt, kr, S, row) for row in D]  # D S, 6 x k
-    ND = [[sum_of(N[q][j] * D[j + (0 if q < kt else 3)][c] for j in range(3)) for c in range(6)] for q in range(k)]
-    H = [[sum_of(N[q][j] * U[j + (0 if q < kt else 3)][c] for j in range(3)) for c in range(k)] for q in range(k)]
+    ND = transpose([gather(kt, N, column) for column in transpose(D)]) if k else []  # N D, k x 6
+    H = transpose([gather(kt, N, column) for column in transpose(U)]) if k else []
+    rN = [t.rN[i][j] + 0.0 for j in range(k)]
     if has_law:
-        C = axis_stiffness(kind, m, s, t, i)
-        H = [add(H[q], C[q]) for q in range(k)]
-
+        H = [add(a, b) for a, b in zip(H, axis_stiffness(kind, m, s, t, i), strict=True)]
         if s.features.limits:
             rN = sub(rN, known_effort(kind, m, s, t, i, lambda a: (targets(s, t, a), vec(t.lr[a]))))
     H = lu(H)
-    columns = [lu_solve(H, [ND[q][c] for q in range(k)]) for c in range(6)]
+    G = lu_solve_columns(H, ND) if k else []
     ball = kr == 3 and kt == 0 and not has_law
-    if ball:  # the anchor transmits a force only: H^-1 N D_th is exactly the identity
-        columns[3:] = [[1.0 if q == c else 0.0 for q in range(3)] for c in range(3)]
-    Dhat = [[D[j][c] - sum_of(U[j][q] * columns[c][q] for q in range(k)) for c in range(6)] for j in range(6)]
+    if ball:  # the anchor transmits a force only: H^-1 N D is the identity in its last columns
+        G = [row[:3] + unit for row, unit in zip(G, identity(3), strict=True)]
+    Dhat = [sub(old, new) for old, new in zip(D, product(U, G), strict=True)] if k else D
     if ball:
         Dhat = [[Dhat[j][c] if j < 3 and c < 3 else 0.0 for c in range(6)] for j in range(6)]
-    xi = lu_solve(H, [-1.0 * (rN[q] + b) for q, b in enumerate(gather(kt, N, r))])
-    rhat = [r[j] + sum_of(U[j][q] * xi[q] for q in range(k)) for j in range(6)]
+    xi = lu_solve(H, [-1.0 * (a + b) for a, b in zip(rN, gather(kt, N, r), strict=True)])
+    rhat = add(r, matvec(U, xi)) if k else r
     for q in range(k):
         t.xi[i][q] = xi[q]
         for c in range(6):
-            t.G[i][q, c] = columns[c][q]
+            t.G[i][q, c] = G[q][c]
             t.U[i][c, q] = U[c][q]
         for c in range(k):
             t.H[i][q, c] = H[q][c]
     store(t.rhat[i], rhat)
-    give_parent(t, i, p, Dhat, rhat)
+    give_parent(t, i, m.parent[i], Dhat, rhat)
+    if m.features.loops:
+        parts = (H, lambda column: gather(kt, N, column), lambda row: spread_row(kt, kr, S, row), U, G, xi)
+        loop.carry_loops(m, t, i, parts, joined=True)
 
 
 def spread_row(kt, kr, S, row):
@@ -153,12 +139,6 @@ def spread_row(kt, kr, S, row):
     if kr == 3:
         return out + row[3:]
     return out + [sum_of(row[3 + j] * S[kt + k][j] for j in range(3)) for k in range(kr)]
-
-
-def shift_rows(D, arm):
-    """Torque rows taken about a point `arm` away: tau += arm x f, column by column."""
-    turned = [cross(arm, [D[0][c], D[1][c], D[2][c]]) for c in range(len(D[0]))]
-    return D[:3] + [[D[3 + j][c] + turned[c][j] for c in range(len(turned))] for j in range(3)]
 
 
 def at_anchor(r, rho0):
@@ -170,8 +150,7 @@ def give_parent(t, i, p, Dhat, rhat):
     """Keep Dhat, and add it and rhat, moved to the parent's centre of mass, to the parent."""
     arm0, arm = vec(t.arm0[i]), vec(t.arm[i])
     store(t.D[i], Dhat)
-    moved = [row[:3] + sub(row[3:], cross(row[:3], arm)) for row in Dhat]
-    moved = shift_rows(moved, arm0)
+    moved = shift_rows(shift_columns(Dhat, scale(-1.0, arm)), arm0)
     store(t.D[p], [add(a, b) for a, b in zip(mat(t.D[p]), moved, strict=True)])
     give_parent_rhs(t, i, p, rhat)
 
@@ -185,22 +164,28 @@ def give_parent_rhs(t, i, p, rhat):
 @leaf_to_root
 def eliminate_again(kind, m, s, t, i):
     """Carry a further right-hand side (in r; the corrector's) to the parent, adding to what `eliminate` left."""
+    if m.features.loops:
+        loop.close_loops_again(m, t, i)
+    r = vec(t.r[i])
     if is_floating(kind):
-        store(t.rhat[i], add(vec(t.rhat[i]), vec(t.r[i])))
+        store(t.rhat[i], add(vec(t.rhat[i]), r))
+        if m.features.loops:
+            loop.carry_loops_again(m, t, i, scale(-1.0, lu_solve(mat(t.D[i]), r)))
         return
     kt, kr, has_law = free(kind)
     k = kt + kr
-    r = at_anchor(vec(t.r[i]), vec(t.rho0[i]))
+    r = at_anchor(r, vec(t.rho0[i]))
     if k:
-        N = effort_axes(kind, t, i)
-        b = gather(kt, N, r)
+        b = gather(kt, effort_axes(kind, t, i), r)
         if has_law and s.features.limits:
             b = sub(b, known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NO_PAIRS)))
         H = [[t.H[i][q, c] + 0.0 for c in range(k)] for q in range(k)]
-        xi = lu_solve(H, [-1.0 * x for x in b])
+        xi = lu_solve(H, scale(-1.0, b))
         for q in range(k):
             t.xi[i][q] = t.xi[i][q] + xi[q]
         r = [r[j] + sum_of(t.U[i][j, q] * xi[q] for q in range(k)) for j in range(6)]
+        if m.features.loops:
+            loop.carry_loops_again(m, t, i, xi)
     store(t.rhat[i], add(vec(t.rhat[i]), r))
     give_parent_rhs(t, i, m.parent[i], r)
 
@@ -208,19 +193,107 @@ def eliminate_again(kind, m, s, t, i):
 @root_to_leaf
 def substitute(kind, m, s, t, i):
     """Motion of body i from that of its parent, root to leaf."""
+    loops = m.features.loops
     if is_floating(kind):
-        store(t.y[i], scale(-1.0, lu_solve(mat(t.D[i]), vec(t.rhat[i]))))
-        return
+        y = scale(-1.0, lu_solve(mat(t.D[i]), vec(t.rhat[i])))
+        store(t.y[i], sub(y, loop.known_loops(m, t, i, 6, t.Y)) if loops else y)
+    else:
+        kt, kr, has_law = free(kind)
+        k = kt + kr
+        yp = vec(t.y[m.parent[i]])
+        y = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
+        if k:
+            xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(6)) for q in range(k)]
+            if loops:
+                xi = sub(xi, loop.known_loops(m, t, i, k, t.Y))
+            y = add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
+            if has_law:
+                store_coordinates(t, m.first_axis[i], xi[:kt] + (matvec(mat(t.K[i]), xi[kt:]) if kr == 3 else xi[kt:]))
+        y = add(y, vec(t.delta[i]))
+        store(t.y[i], sub(y[:3], cross(y[3:], vec(t.rho[i]))) + y[3:])
+    if loops:
+        loop.solve_loops(m, t, i)
+
+
+def store_coordinates(t, first, dphi):
+    """Changes of the coordinates of consecutive axes."""
+    for q, value in enumerate(dphi):
+        t.dphi[first + q][0] = value
+
+
+# ------------------------------------------------------------------------------------------------ loops
+@each_loop_joint
+def open_loops(kind, m, s, t, i):
+    """The border of the loops, before the elimination."""
     kt, kr, has_law = free(kind)
-    k = kt + kr
-    yp = vec(t.y[m.parent[i]])
-    y = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
-    if k:
-        xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(6)) for q in range(k)]
-        y = add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
-        if has_law:
-            dphi = xi[:kt] + (matvec(mat(t.K[i]), xi[kt:]) if kr == 3 else xi[kt:])
-            for q in range(k):
-                t.dphi[m.first_axis[i] + q][0] = dphi[q]
-    y = add(y, vec(t.delta[i]))
-    store(t.y[i], sub(y[:3], cross(y[3:], vec(t.rho[i]))) + y[3:])
+    stiffness, known = [], [0.0] * (kt + kr)
+    if has_law:
+        a = m.first_axis[i]
+        stiffness = [-1.0 * direction(s, t, a + j, NO_PAIRS, NO_PAIRS, 1.0)[2] for j in range(kt + kr)]
+        if s.features.limits:
+            known = known_effort(kind, m, s, t, i, lambda a: (targets(s, t, a), vec(t.lr[a])))
+    loop.open_loop(kt, kr, has_law, m, s, t, i, effort_axes(kind, t, i), stiffness, known)
+
+
+@each_loop_joint
+def open_loops_again(kind, m, s, t, i):
+    """The corrector's right-hand side of the loops: efforts on their free axes."""
+    kt, kr, has_law = free(kind)
+    which, g2 = i - m.size[0], [0.0] * 6
+    if has_law and s.features.limits:
+        known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NO_PAIRS))
+        for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
+            g2[q] = 0.0 if k is None else -1.0 * known[k]
+    store(t.g2[which], g2)
+
+
+@block
+def close_world_loops(m, s, t):
+    """Loops whose sides only meet in the world."""
+    loop.close_loops(m, t, m.size[0])
+
+
+@block
+def close_world_loops_again(m, s, t):
+    loop.close_loops_again(m, t, m.size[0])
+
+
+@block
+def solve_world_loops(m, s, t):
+    loop.solve_loops(m, t, m.size[0])
+
+
+@each_loop_joint
+def move_loops(kind, m, s, t, i):
+    """Changes of the coordinates of loop joints, from the motion of their bodies."""
+    kt, kr, has_law = free(kind)
+    if not has_law:
+        return
+    motions = []
+    for body, arm in ((m.child[i], t.rho), (m.parent[i], t.arm)):
+        y = vec(t.y[body])
+        motions.append(add(y[:3], cross(y[3:], vec(arm[i]))) + y[3:])
+    relative = sub(*motions)
+    dphi = [None] * (kt + kr)
+    for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
+        if k is not None:
+            dphi[k] = sum_of(t.loop_rows[i - m.size[0]][q, j] * relative[j] for j in range(6))
+    store_coordinates(t, m.first_axis[i], dphi)
+
+
+@each_loop_joint
+def update_loops(kind, m, s, t, i):
+    """wrench += alpha w, w being along the rows of the loop."""
+    which = i - m.size[0]
+    advance_wrench(t, i, matvec_t(mat(t.loop_rows[which]), vec(t.w_loop[which])))
+
+
+@each_piece
+def clear_pieces(m, s, t, k):
+    store(t.C[k], [[0.0] * 6] * 6)
+    store(t.R_loop[k], [[0.0] * 6] * 6)
+
+
+@each_coupling
+def clear_couplings(m, s, t, k):
+    store(t.E[k], [[0.0] * 6] * 6)

@@ -15,10 +15,16 @@ def measure(t, a, b, rows, flags):
     products = [flags[k] * a[k] * b[k] for k in range(len(a))]
     t.total[0][0] = t.total[0][0] + sum_of(products)
     t.count[0][0] = t.count[0][0] + sum_of(flags)
-    norm = t.norm[0][0]
-    for value in products + [absolute(row) for row in rows]:
-        norm = maximum(value, norm)
-    t.norm[0][0] = norm
+    note(t, t.norm, products + rows)
+
+
+def note(t, norm, values):
+    """Take the largest |value| into a norm; the sum of all values, in `poison`, shows a NaN that a maximum would hide."""
+    largest, poison = norm[0][0], t.poison[0][0]
+    for value in values:
+        largest = maximum(absolute(value), largest)
+        poison = poison + value
+    norm[0][0], t.poison[0][0] = largest, poison
 
 
 def reach(t, a, b, da, db):
@@ -57,7 +63,7 @@ def measure_contact(m, s, t, c):
     a, b, _, _, flags = _contact(s, t, c)
     rows = vec(t.cr[c])
     measure(t, a, b, rows, flags)
-    t.geometry[0][0] = maximum(absolute(rows[0]), t.geometry[0][0])
+    note(t, t.geometry, rows[:1])
 
 
 @each_limited_axis

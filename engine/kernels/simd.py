@@ -273,8 +273,18 @@ class Index:
     def __init__(self, builder, value):
         self.builder, self.value = builder, value
 
-    def __add__(self, offset):
-        return Index(self.builder, self.builder.add(self.value, ir.Constant(I64, offset), flags=["nsw"]))
+    def _with(self, name, other):
+        other = other.value if isinstance(other, Index) else ir.Constant(I64, other)
+        return Index(self.builder, getattr(self.builder, name)(self.value, other, flags=["nsw"]))
+
+    def __add__(self, other):
+        return self._with("add", other)
+
+    def __sub__(self, other):
+        return self._with("sub", other)
+
+    def __mul__(self, other):
+        return self._with("mul", other)
 
 
 class Fields:
@@ -480,15 +490,24 @@ def block(function):
     return _register(function, function, lambda builder, stores: function(*stores))
 
 
-def each(size, *, feature=None, kinds=False, order=0):
+def loop(first, last, body, step=1):
+    """for k in range(first, last, step): body(k), with bounds that are only known when the kernel runs."""
+    if not isinstance(first, Index):
+        for k in range(first, last, step):
+            body(k)
+    else:
+        _loop(first.builder, first.value, last.value, step, body)
+
+
+def each(size, *, first=None, feature=None, kinds=False, order=0):
     """A function `f(m, s, t, i)`, or `f(kind, m, s, t, i)` with `kinds`, of one body, joint, axis or contact; called as
-    `f(m, s, t)` it runs over all m.size[size] of them: in any order (0), or along m.order upwards (1) or downwards (-1).
-    Mechanisms without `feature` have none of them, and no code for it."""
+    `f(m, s, t)` it runs over i from m.size[first] (or 0) to m.size[size]: in any order (0), or along m.order upwards (1)
+    or downwards (-1). Mechanisms without `feature` have none of them, and no code for it."""
 
     def decorate(function):
         def run(m, s, t):
-            n = m.size[size]
-            for k in range(n) if order >= 0 else range(n - 1, -1, -1):
+            start, n = 0 if first is None else m.size[first], m.size[size]
+            for k in range(start, n) if order >= 0 else range(n - 1, -1, -1):
                 i = m.order[k] if order else k
                 if kinds:
                     function(int(m.kind[i]), m, s, t, i)
@@ -499,7 +518,8 @@ def each(size, *, feature=None, kinds=False, order=0):
             m = stores[0]
             if feature is not None and not getattr(m.features, feature):
                 return
-            n, zero, minus = m.size[size].value, ir.Constant(I64, 0), ir.Constant(I64, -1)
+            n, minus = m.size[size].value, ir.Constant(I64, -1)
+            start = ir.Constant(I64, 0) if first is None else m.size[first].value
 
             def body(k):
                 i = m.order[k] if order else k
@@ -509,7 +529,7 @@ def each(size, *, feature=None, kinds=False, order=0):
                     function(*stores, i)
 
             if order >= 0:
-                _loop(builder, zero, n, 1, body)
+                _loop(builder, start, n, 1, body)
             else:
                 _loop(builder, builder.add(n, minus), minus, -1, body)
 

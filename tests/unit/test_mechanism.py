@@ -88,9 +88,7 @@ def test_closed_forms() -> None:
     np.testing.assert_allclose(np.diag(Cylinder(2.0, 3.0).unit_inertia()), [1.75, 1.75, 2.0])
     # A capsule tends to a ball when its length vanishes and to a cylinder when its radius does.
     np.testing.assert_allclose(Capsule(1.0, 1e-9).unit_inertia(), Sphere(1.0).unit_inertia(), atol=1e-8)
-    np.testing.assert_allclose(
-        Capsule(1e-6, 1.0).unit_inertia(), Cylinder(1e-6, 1.0).unit_inertia(), atol=2e-6
-    )
+    np.testing.assert_allclose(Capsule(1e-6, 1.0).unit_inertia(), Cylinder(1e-6, 1.0).unit_inertia(), atol=2e-6)
 
 
 @given(
@@ -309,9 +307,7 @@ def test_orthonormal_basis_of_the_coordinate_axes() -> None:
 @given(directions, st.floats(-1e-7, 1e-7))
 def test_universal_axes_end_up_exactly_perpendicular(axis: list[float], tilt: float) -> None:
     first, second, e3 = orthonormal_basis(axis)
-    joint = pair_of_bodies().add_joint(
-        "j", "universal", "base", "rod", axis=first, axis2=second + tilt * first
-    )
+    joint = pair_of_bodies().add_joint("j", "universal", "base", "rod", axis=first, axis2=second + tilt * first)
     np.testing.assert_allclose(joint.basis, [first, second, e3], atol=1e-15)
 
 
@@ -342,6 +338,14 @@ def test_joint_options() -> None:
         joint.stiffness[0] = -1.0
 
 
+def test_every_option_ends_up_in_its_own_field() -> None:
+    names = ["lower", "stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "effort_limit"]
+    values = {name: float(i) for i, name in enumerate([*names, "friction", "upper"], start=1)}
+    joint = pair_of_bodies().add_joint("j", "revolute", "base", "rod", **values)
+    for name, value in values.items():
+        np.testing.assert_array_equal(getattr(joint, name), [value])
+
+
 @pytest.mark.parametrize(
     ("kind", "arguments", "culprit"),
     [
@@ -365,6 +369,7 @@ def test_joint_options() -> None:
         ("revolute", {"stiffness": (1, 2)}, "'j': stiffness"),
         ("spherical", {"damping": (1, 2)}, r"'j': damping.*\(3,\)"),
         ("revolute", {"rest": np.nan}, "'j': rest.*NaN"),
+        ("revolute", {"damping": -1}, "'j': damping"),
         ("revolute", {"kp": -1e-3}, "'j': kp"),
         ("revolute", {"kd": -1}, "'j': kd"),
         ("revolute", {"target": np.inf}, "'j': target"),

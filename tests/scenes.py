@@ -1,0 +1,244 @@
+"""Small mechanisms that the tests share, and the way they are stepped: `advance` looks at every single step."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from vigym import Box, Cylinder, Mechanism, Simulator, Sphere
+
+GRAVITY = 9.81
+GAP = 1e-9  # m: no contact may be deeper than this after any step
+OPEN = 1e-9  # m or rad: no joint may be further open than this
+# One joint of every kind, and two that only `constrained` can make.
+KINDS = ("fixed", "revolute", "prismatic", "cylindrical", "planar", "universal", "spherical", "slab", "ball-slide")
+CUSTOM = {"slab": (1, 0, 0, 1, 1, 1), "ball-slide": (1, 1, 0, 0, 0, 0)}
+
+
+# -------------------- stepping
+
+
+def check(sim: Simulator) -> None:
+    """The last step converged, nothing is NaN, nothing penetrates."""
+    status = sim.status
+    assert status.converged.all(), f"environments {np.flatnonzero(~status.converged)} failed, residual {status.residual}"
+    assert all(np.isfinite(values).all() for values in sim.state)
+    if sim.model.n_contacts:
+        assert sim.contact_gaps().min() >= -GAP
+
+
+def advance(sim: Simulator, steps: int, read: Callable[[], Any] | None = None, **controls: Any) -> np.ndarray:
+    """Step `steps` times; after every step: converged, finite, no gap below -GAP; at the end: no joint open.
+
+    controls go to `sim.step`; one that is a function is called with the number of the step.
+    read: called after every step; what it returned, (steps, ...).
+    """
+    seen = []
+    for k in range(steps):
+        sim.step(**{name: value(k) if callable(value) else value for name, value in controls.items()})
+        check(sim)
+        if read is not None:
+            seen.append(read())
+    assert sim.joint_error().max() < OPEN
+    return np.array(seen)
+
+
+def orders(errors: ArrayLike) -> np.ndarray:
+    """Order of convergence from errors at h, h/2, h/4, ...: log2 of successive ratios, along the first axis."""
+    errors = np.asarray(errors)
+    return np.log2(errors[:-1] / errors[1:])
+
+
+# -------------------- geometry
+
+
+def quaternion(rotation: Rotation) -> np.ndarray:
+    """Scalar first."""
+    return np.roll(rotation.as_quat(), 1, axis=-1)
+
+
+def matrix(q: np.ndarray) -> np.ndarray:
+    """R(q) of quaternions (..., 4), scalar first."""
+    rotations = Rotation.from_quat(np.roll(q.reshape(-1, 4), -1, axis=-1))
+    return rotations.as_matrix().reshape(*q.shape[:-1], 3, 3)
+
+
+def random_normals(count: int, seed: int) -> np.ndarray:
+    """Directions all over the sphere (count, 3): floors, walls and ceilings."""
+    normals = np.random.default_rng(seed).normal(size=(count, 3))
+    return normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+
+
+# -------------------- joints
+
+
+def rod_inertia(mass: float, length: float, radius: float = 0.02) -> tuple[float, float]:
+    """Moments of a cylinder across and along."""
+    return mass * (radius**2 / 4 + length**2 / 12), mass * radius**2 / 2
+
+
+def pendulum(mass: float = 1.0, length: float = 1.0, gravity: float = GRAVITY, **options: Any) -> Mechanism:
+    """A rod that hangs from the origin and turns about y; coordinate: its angle from hanging straight down."""
+    across, along = rod_inertia(mass, length)
+    m = Mechanism(gravity=(0, 0, -gravity))
+    m.add_body("rod", mass=mass, inertia=(across, across, along))
+    m.add_joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), child_anchor=(0, 0, length / 2), **options)
+    return m
+
+
+def double_pendulum(mass: float = 1.0, length: float = 1.0) -> Mechanism:
+    """Two such rods, one below the other; coordinates: angle of the first, angle of the second against the first."""
+    across, along = rod_inertia(mass, length)
+    m = Mechanism()
+    for name, parent, anchor in (("upper", "world", 0.0), ("lower", "upper", -length / 2)):
+        m.add_body(name, mass=mass, inertia=(across, across, along))
+        anchors = {"parent_anchor": (0, 0, anchor), "child_anchor": (0, 0, length / 2)}
+        m.add_joint(f"to {name}", "revolute", parent, name, axis=(0, 1, 0), **anchors)
+    return m
+
+
+def chain(
+    kinds: Iterable[str],
+    free: bool = False,
+    gravity: float = GRAVITY,
+    length: float = 0.3,
+    options: Callable[[str, int], dict[str, Any]] = lambda kind, n_free: {},
+) -> Mechanism:
+    """Links one after the other along x, horizontal at zero coordinates, one joint of each of `kinds`.
+
+    The first link hangs on the world, or with `free` on a first body that flies. Hinge axes point in turn along y
+    and z, slides are skew. options(kind, n_free): of that joint.
+    """
+    m = Mechanism(gravity=(0, 0, -gravity))
+    inertia = np.diag([0.002, 0.004, 0.005]) + 0.0005 * (1 - np.eye(3))
+    last, anchor = "world", (0.0, 0.0, 0.0)
+    if free:
+        m.add_body("base", mass=1.5, inertia=inertia)
+        last, anchor = "base", (length / 2, 0, 0)
+    free_axes = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "planar": 3, "universal": 2}
+    free_axes |= {"spherical": 3, "slab": 2, "ball-slide": 4}
+    for k, kind in enumerate(kinds):
+        m.add_body(f"link {k}", mass=1.0, inertia=inertia)
+        axes: dict[str, Any] = {"axis": (0, 1, 0) if k % 2 == 0 else (0, 0, 1)}
+        if kind not in ("revolute", "universal"):
+            axes = {"axis": (0.5, 1.0, -0.3)}
+        if kind in CUSTOM:
+            axes["constrained"] = CUSTOM[kind]
+        m.add_joint(
+            f"joint {k}",
+            "custom" if kind in CUSTOM else kind,
+            last,
+            f"link {k}",
+            parent_anchor=anchor,
+            child_anchor=(-length / 2, 0, 0),
+            **axes,
+            **options(kind, free_axes[kind]),
+        )
+        last, anchor = f"link {k}", (length / 2, 0, 0)
+    return m
+
+
+def hinge_and_slider(gravity: float = 0.0, mass: float = 2.0, inertia: float = 0.3, **options: Any) -> Mechanism:
+    """Two bodies on the world, with the same options: a wheel about z (of moment `inertia`) and a slider along z."""
+    m = Mechanism(gravity=(0, 0, -gravity))
+    m.add_body("wheel", mass=1.0, inertia=(0.2, 0.2, inertia))
+    m.add_body("slider", mass=mass, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("hinge", "revolute", "world", "wheel", axis=(0, 0, 1), **options)
+    m.add_joint("slide", "prismatic", "world", "slider", axis=(0, 0, 1), **options)
+    return m
+
+
+# -------------------- contacts
+
+
+def corners(size: Sequence[float]) -> np.ndarray:
+    """(8, 3), those with the lowest z first."""
+    x, y, z = np.asarray(size) / 2
+    return np.array([(i * x, j * y, k * z) for k in (-1, 1) for j in (-1, 1) for i in (-1, 1)])
+
+
+def box(size: Sequence[float] = (0.4, 0.3, 0.2), mass: float = 1.0, friction: float = 0.5) -> Mechanism:
+    """A box with a contact in each of its corners, above the ground z = 0."""
+    m = Mechanism()
+    m.add_body("box", mass=mass, shapes=[Box(tuple(size))], position=(0, 0, size[2] / 2))
+    for k, point in enumerate(corners(size)):
+        m.add_contact(f"corner {k}", "box", point, friction=friction)
+    return m
+
+
+def disc(count: int, radius: float = 0.5, mass: float = 1.0, friction: float = 0.3) -> Mechanism:
+    """A flat disc that lies on the ground with `count` contacts evenly around its rim; its axis is z."""
+    m = Mechanism()
+    m.add_body("disc", mass=mass, shapes=[Cylinder(radius, 0.02)], position=(0, 0, 0.01))
+    for k, angle in enumerate((np.arange(count) + 0.5) / count * 2 * np.pi):
+        point = (radius * np.cos(angle), radius * np.sin(angle), -0.01)
+        m.add_contact(f"rim {k}", "disc", point, friction=friction)
+    return m
+
+
+def on_planes(
+    normals: np.ndarray,
+    friction: ArrayLike,
+    points: np.ndarray,
+    radius: float = 0.0,
+    mass: float = 1.0,
+    gravity: float = 0.0,
+) -> Mechanism:
+    """One body for every plane through the origin, at rest on it: contacts (the same for all) at `points`.
+
+    normals: (n, 3). friction: (n,) or one for all. A body's axes are t1, t2 and n of its contacts; its own x, y, z.
+    """
+    m = Mechanism(gravity=(0, 0, -gravity))
+    shape = Sphere(radius) if radius > 0 else Box((0.2, 0.2, 0.1))
+    height = radius - points[:, 2].min()
+    for k, (normal, cf) in enumerate(zip(normals, np.broadcast_to(friction, len(normals)), strict=True)):
+        # the frame that a contact would choose; the tests look at it, see test_tangents_are_orthonormal
+        probe = Mechanism()
+        probe.add_body("probe", mass=1.0, inertia=(1, 1, 1))
+        frame = np.array([*probe.add_contact("probe", "probe", normal=normal).tangents, normal])
+        orientation = quaternion(Rotation.from_matrix(frame.T))
+        m.add_body(f"body {k}", mass=mass, shapes=[shape], position=height * normal, orientation=orientation)
+        for j, point in enumerate(points):
+            m.add_contact(f"contact {k} {j}", f"body {k}", point, radius=radius, friction=cf, normal=normal)
+    return m
+
+
+def frames(m: Mechanism) -> np.ndarray:
+    """Rows t1, t2, n of every contact, (n_contacts, 3, 3)."""
+    return np.array([[*contact.tangents, contact.normal] for contact in m.contacts])
+
+
+# -------------------- a robot
+
+STANDING = np.tile([0.0, 0.8, -1.6], 4)  # hip, thigh, calf of each leg, rad
+
+
+def quadruped(friction: float = 0.8, **options: Any) -> Mechanism:
+    """A walking robot of 12 kg: trunk, four legs of hip (about x), thigh and calf (about y), feet of radius 0.02 m.
+
+    13 bodies, 12 hinges with limits and PD drives of limited effort, 4 contacts; `options` replace those of the
+    hinges. Standing straight (`STANDING`), its feet touch the ground.
+    """
+    segment, foot = 0.213, 0.02
+    drive = {"kp": 40.0, "kd": 1.0, "effort_limit": 24.0} | options
+    m = Mechanism()
+    height = 2 * segment * np.cos(0.8) + foot
+    m.add_body("trunk", mass=6.0, shapes=[Box((0.36, 0.1, 0.1))], position=(0, 0, height))
+    for leg, front, side in (("FR", 1, -1), ("FL", 1, 1), ("RR", -1, -1), ("RL", -1, 1)):
+        m.add_body(f"{leg} hip", mass=0.6, inertia=(5e-4, 8e-4, 6e-4))
+        m.add_body(f"{leg} thigh", mass=0.8, inertia=(4e-3, 4e-3, 6e-4))
+        m.add_body(f"{leg} calf", mass=0.15, inertia=(8e-4, 8e-4, 4e-5))
+        joints = (
+            ("hip", "trunk", (1, 0, 0), (0.19 * front, 0.05 * side, 0), (0, 0, 0), -0.86, 0.86),
+            ("thigh", f"{leg} hip", (0, 1, 0), (0, 0.08 * side, 0), (0, 0, segment / 2), -0.69, 3.9),
+            ("calf", f"{leg} thigh", (0, 1, 0), (0, 0, -segment / 2), (0, 0, segment / 2), -2.72, -0.84),
+        )
+        for part, parent, axis, parent_anchor, child_anchor, lower, upper in joints:
+            anchors = {"parent_anchor": parent_anchor, "child_anchor": child_anchor}
+            limits = {"lower": lower, "upper": upper}
+            name = f"{leg} {part}"
+            m.add_joint(name, "revolute", parent, name, axis=axis, **anchors, **limits, **drive)
+        m.add_contact(f"{leg} foot", f"{leg} calf", (0, 0, -segment / 2), radius=foot, friction=friction)
+    return m
