@@ -160,3 +160,38 @@ def forward(
         v[:, i] = at.v[p] + np.cross(at.omega[p], anchor) + slip - np.cross(omega, rho)
         w[:, i] = rotate(conjugate(q[:, i]), omega)
     return x, q, v, w
+
+
+def close_loops(
+    model: Model, coordinates: Array, rates: Array, roots: tuple[Array, Array, Array, Array]
+) -> tuple[Array, Array]:
+    """The nearest joint coordinates and rates (N, n_axes) at which the joints that close loops are closed.
+
+    Gauss-Newton on the coordinates of the tree's joints, smallest change first; where a loop cannot be closed the
+    result is the best compromise, and `errors` tells.
+    """
+    loops = [model.mechanism.joints[j] for j in model.loops.joints]
+    if not loops or not model.n_axes:
+        return coordinates, rates
+
+    def rows(phi: Array, env: int) -> Array:
+        at = [np.broadcast_to(value[env], (len(phi), *value.shape[1:])) for value in roots]
+        x, q, _, _ = forward(model, phi, np.zeros_like(phi), *at)
+        frames = Frames(model, x, q)
+        return np.concatenate([joint_rows(joint, frames) for joint in loops], -1)
+
+    coordinates, rates = coordinates.copy(), rates.copy()
+    step = 1e-6 * np.concatenate([np.eye(model.n_axes), -np.eye(model.n_axes)])
+    for env in range(len(coordinates)):
+        for _ in range(50):
+            g = rows(coordinates[env : env + 1], env)[0]
+            nudged = rows(coordinates[env] + step, env)
+            jacobian = (nudged[: model.n_axes] - nudged[model.n_axes :]).T / 2e-6
+            # rows stated twice (planar loops) have singular values at rounding level
+            inverse = np.linalg.pinv(jacobian, rcond=1e-7)
+            if np.abs(g).max() < 1e-13:
+                break
+            change = -inverse @ g
+            coordinates[env] += change * min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))
+        rates[env] -= inverse @ (jacobian @ rates[env])
+    return coordinates, rates

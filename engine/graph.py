@@ -1,6 +1,5 @@
 """The graph of a mechanism: a spanning tree from the world outwards, and the joints that close loops."""
 
-from collections import deque
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,7 +28,11 @@ class Tree:
 
 
 def spanning_tree(mechanism: Mechanism) -> Tree:
-    """Breadth first from the world, then from each body that is left and is nobody's child."""
+    """Depth first from the world, then from each body that is left and is nobody's child.
+
+    Depth first, a joint that closes a loop always leads back to an ancestor, and neighbouring loops (a scissor lift)
+    share few bodies, so that their cost stays local.
+    """
     bodies, joints = mechanism.bodies, mechanism.joints
     n = len(bodies)
     index = {body.name: i for i, body in enumerate(bodies)} | {WORLD: n}
@@ -42,23 +45,28 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
         neighbours[a].append((b, j))
         neighbours[b].append((a, j))
         is_child[b] = True
-    parent, order, tree = np.full(n, n), [], [None] * n
+    parent, tree = np.full(n, n), [None] * n
+    order: list[int] = []
     seen, used = np.zeros(n + 1, bool), np.zeros(len(joints), bool)
     for root in [n, *np.flatnonzero(~is_child), *range(n)]:
         if seen[root]:
             continue
-        queue = deque([root])
+        if root < n:
+            order.append(int(root))
         seen[root] = True
-        while queue:
-            body = queue.popleft()
-            if body < n:
-                order.append(body)
-            for other, j in neighbours[body]:
+        stack = [(root, iter(neighbours[root]))]
+        while stack:
+            body, ways = stack[-1]
+            for other, j in ways:
                 if other < n and not seen[other]:
                     seen[other] = used[j] = True
                     parent[other] = body
                     tree[other] = joints[j] if index[joints[j].child] == other else reverse(joints[j])
-                    queue.append(other)
+                    order.append(other)
+                    stack.append((other, iter(neighbours[other])))
+                    break
+            else:
+                stack.pop()
     loops = [j for j, joint in enumerate(joints) if not used[j] and joint.kind != "floating"]
     return Tree(parent, np.array(order, int), tree, loops)
 

@@ -172,9 +172,11 @@ class Model:
             return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in driven)])
 
         effort_limit = column("effort_limit")
-        bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit], -1)
+        friction = column("friction")
+        bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit, friction, friction], -1)
         bounded = np.isfinite(bounds)
-        bounded[:, 2:] &= ((column("kp") > 0) | (column("kd") > 0))[:, None]  # else the effort itself is clipped
+        bounded[:, 4:] = friction[:, None] > 0
+        bounded[:, 2:4] &= ((column("kp") > 0) | (column("kd") > 0))[:, None]  # else the effort itself is clipped
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
@@ -187,10 +189,10 @@ class Model:
 
 
 def has_pairs(joint: Joint) -> bool:
-    """Whether a position limit, or an effort limit on a drive, acts on a free axis."""
+    """Whether a position limit, dry friction, or an effort limit on a drive acts on a free axis."""
     driven = (joint.kp > 0) | (joint.kd > 0)
     limited = np.isfinite(joint.lower) | np.isfinite(joint.upper) | (driven & np.isfinite(joint.effort_limit))
-    return bool(limited.any())
+    return bool((limited | (joint.friction > 0)).any())
 
 
 def has_law(joint: Joint) -> bool:

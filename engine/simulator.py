@@ -72,6 +72,7 @@ class Simulator:
         bounds, bounded = self._get("bounds"), self._get("bounded")
         start = np.where(bounded[..., 0] > 0, np.maximum(zero, bounds[..., 0]), zero)
         start = np.where(bounded[..., 1] > 0, np.minimum(start, bounds[..., 1]), start)
+        start, _ = coordinates.close_loops(self.model, start, zero, (x, q, rest, rest))
         state = coordinates.forward(self.model, start, zero, x, q, rest, rest)
         self._write(state, np.ones(self.num_envs, bool))
         self._unchecked = True  # the default pose is looked at when it is first used
@@ -159,16 +160,20 @@ class Simulator:
     ) -> None:
         """Set all poses from joint coordinates (num_envs, n_axes) or (n_axes,), as `joint_positions` orders them.
 
-        Bodies without a joint keep their pose and velocity.
+        Bodies without a joint keep their pose and velocity. In a mechanism with loops, the nearest coordinates and
+        velocities that close them are taken.
         """
         axes = (self.model.n_axes,)
         chosen = self._mask(mask)
         phi = self._array(positions, "positions", axes)
         rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes)
-        state = coordinates.forward(self.model, phi, rates, *self.state)
+        roots = self.state
+        phi, rates = coordinates.close_loops(self.model, phi, rates, roots)
+        state = coordinates.forward(self.model, phi, rates, *roots)
         self._check(state, chosen)
         self._write(state, chosen)
-        self._set("angle", phi[chosen][..., None], np.flatnonzero(chosen))
+        if not self.model.loops.joints:  # keep full turns
+            self._set("angle", phi[chosen][..., None], np.flatnonzero(chosen))
 
     def _write(self, state: Any, chosen: NDArray[np.bool_]) -> None:
         env = np.flatnonzero(chosen)
@@ -176,11 +181,14 @@ class Simulator:
             self._set(name, value[env], env)
         angle = coordinates.positions(self.model, state[0][env], state[1][env])
         self._set("angle", angle[..., None], env)
+        rate = coordinates.velocities(self.model, *(value[env] for value in state))
+        self._set("rate", rate[..., None], env)
         # the substep that can have led to this spin
         spin = np.linalg.norm(state[3][env], axis=-1).max(-1)
         halvings = np.ceil(np.log2(np.maximum(spin * self.dt / (0.99 * SPIN), 1.0)))
         self._set("led", (self.dt / 2.0**halvings)[:, None, None], env)
         self._set("wrench", np.zeros(6), env)
+        self._set("dry", np.zeros(1), env)
         for name in ("ca", "cb", "la", "lb"):
             self._set(name, np.ones(1), env)
         self._set("status", np.array([1.0, 0.0, 0.0, 0.0]), env)

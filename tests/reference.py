@@ -36,14 +36,13 @@ import numpy as np
 
 EPS = 1e-30  # complex step
 MAX_ROTATION = 1.9  # bound of |w1| h; the map to q+ ends at 2
+WORLD = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # q^-1 = INVERSE * q for a unit quaternion
 LEVI_CIVITA = np.array([[np.cross(a, b) for b in np.eye(3)] for a in np.eye(3)])
 
 # v w (n_bodies, 3), x (n_bodies, 3), q (n_bodies, 4): next state. Forces in N, torques in N m.
 # contact_normal (n_contacts,), contact_friction (n_contacts, 2) along the tangents.
 Result = namedtuple("Result", "v w x q lam contact_normal contact_friction residual iterations converged")
-
-
-# Rotations: quaternions are scalar first.
 
 
 def apply(matrix, vector):
@@ -56,17 +55,13 @@ def skew(u):
 
 
 def multiply(a, b):
-    """Hamilton product a b."""
+    """Hamilton product a b of quaternions, scalar first."""
     a, b = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     w = a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3]
     x = a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2]
     y = a[0] * b[2] - a[1] * b[3] + a[2] * b[0] + a[3] * b[1]
     z = a[0] * b[3] + a[1] * b[2] - a[2] * b[1] + a[3] * b[0]
     return np.stack([w, x, y, z], axis=-1)
-
-
-def conjugate(q):
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def rotation_matrix(q):
@@ -120,17 +115,13 @@ def perturb(x, q):
     return x + steps[..., :3], q + multiply(q, turns)
 
 
-# Joints and contacts
-
-
 def views(m, x, q):
-    """(joint, xp, qp, xc, qc, p, c) of all joints but floating ones: those have no rows and no coordinates."""
-    index = {body.name: i for i, body in enumerate(m.bodies)}
-    world = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    """(joint, xp, qp, xc, qc, p, c) of all joints but floating ones: those have no rows, no coordinates."""
+    index = {body.name: i for i, body in enumerate(m.bodies)} | {"world": None}
     for joint in m.joints:
-        p, c = None if joint.parent == "world" else index[joint.parent], index[joint.child]
+        p, c = index[joint.parent], index[joint.child]
         if np.any(joint.constrained):
-            parent = world if p is None else (x[..., p, :], q[..., p, :])
+            parent = WORLD if p is None else (x[..., p, :], q[..., p, :])
             yield joint, *parent, x[..., c, :], q[..., c, :], p, c
 
 
@@ -140,20 +131,15 @@ def gather(m, name):
     return np.concatenate([np.zeros(0), *parts])
 
 
-def branch_centres(m):
-    """Where angles are looked for: the middle of the limits, or 0 where there is no middle."""
-    with np.errstate(invalid="ignore"):  # inf - inf
-        return np.nan_to_num((gather(m, "lower") + gather(m, "upper")) / 2, nan=0.0, posinf=0.0, neginf=0.0)
-
-
 def joint_values(m, x, q, near=None):
     """Rows g (..., n_rows) and coordinates c (..., n_free) of all joints.
 
-    Angles are taken in the branch nearest to `near` (n_free,). Without it: nearest to the middle of the limits,
-    and the shortest rotation vector for three free rotations.
+    Angles are taken in the branch nearest to `near` (n_free,). Without it: nearest to the middle of the
+    limits (to 0 where there is no middle), and the shortest rotation vector for three free rotations.
     """
     g, c = [np.zeros((*x.shape[:-2], 0))], [np.zeros((*x.shape[:-2], 0))]
-    centres = branch_centres(m) if near is None else near
+    limits = np.array([gather(m, "lower"), gather(m, "upper")])
+    centres = np.where(np.isfinite(limits).all(axis=0), limits, 0.0).mean(axis=0) if near is None else near
     for joint, xp, qp, xc, qc, *_ in views(m, x, q):
         basis, fixed = np.asarray(joint.basis, float), np.asarray(joint.constrained, bool)
         offset, free = np.asarray(joint.orientation, float), basis[~fixed[3:]]
@@ -162,7 +148,7 @@ def joint_values(m, x, q, near=None):
         Rp, Rc = rotation_matrix(qp), rotation_matrix(qc)
         gap = xc + apply(Rc, joint.child_anchor) - xp - apply(Rp, joint.parent_anchor)
         along = apply(basis @ rotation_matrix(offset).T @ np.swapaxes(Rp, -1, -2), gap)
-        e = multiply(conjugate(offset), multiply(conjugate(qp), qc))
+        e = multiply(INVERSE * offset, multiply(INVERSE * qp, qc))
         about = apply(basis, e[..., 1:])
         rows, angles = about[..., fixed[3:]], about[..., :0]
         if len(free) == 1:
@@ -186,11 +172,10 @@ def effort_map(m, x, q):
     for joint, _, qp, xc, qc, p, c in views(m, x, q):
         basis, free = np.asarray(joint.basis, float), ~np.asarray(joint.constrained, bool)
         Rc, frame = rotation_matrix(qc), rotation_matrix(multiply(qp, np.asarray(joint.orientation, float)))
-        turns = [Rc @ axis for axis in basis[free[3:]]]
-        if len(turns) == 2:
-            turns[0] = frame @ basis[free[3:]][0]
-        wrenches = [(frame @ axis, np.zeros(3)) for axis in basis[free[:3]]] + [
-            (np.zeros(3), t) for t in turns
+        turns, none = basis[free[3:]], np.zeros(3)
+        wrenches = [(frame @ axis, none) for axis in basis[free[:3]]]
+        wrenches += [
+            (none, (frame if len(turns) == 2 and k == 0 else Rc) @ turns[k]) for k in range(len(turns))
         ]
         for force, torque in wrenches:  # world frame, at the anchor point of the child
             row = np.zeros((len(m.bodies), 6))
@@ -217,13 +202,10 @@ def friction_map(m, x, q):
     for rows, contact in zip(B, m.contacts, strict=True):
         i = [body.name for body in m.bodies].index(contact.body)
         R = rotation_matrix(q[i])
+        arm = R @ contact.point - contact.radius * np.asarray(contact.normal)
         for row, t in zip(rows, np.asarray(contact.tangents), strict=True):
-            arm = R @ contact.point - contact.radius * np.asarray(contact.normal)
             row[i] = np.concatenate([t, R.T @ np.cross(arm, t)])
     return B.reshape(len(B), 2, 6 * len(m.bodies))
-
-
-# Read-outs
 
 
 def joint_error(m, x, q):
@@ -256,16 +238,14 @@ def momentum(m, state, dt):
     return np.sum(mass * v, axis=0), np.sum(angular, axis=0)
 
 
-# One step
-
-
 class Problem:
     """The equations of one step; the constructor works out all that does not depend on the unknowns."""
 
     def __init__(self, m, state, h, effort, force, torque):
-        self.m, self.h, (self.x, self.q, v0, w0) = m, h, state
+        self.m, self.h, self.iterations, (self.x, self.q, v0, w0) = m, h, 0, state
         self.mass, self.inertia = body_arrays(m)
-        self.V0 = np.concatenate([v0, w0], axis=-1).ravel()
+        slow = np.maximum(1.0, np.linalg.norm(w0, axis=-1, keepdims=True) * h / MAX_ROTATION)
+        self.V0 = np.concatenate([v0, w0 / slow], axis=-1).ravel()  # where the iteration starts
         pushed = force + self.mass * (np.asarray(m.gravity) + v0 / h)
         self.known = np.concatenate([pushed, torque + half_spin(self.inertia, w0, h, -1)], axis=-1).ravel()
         self.c0 = coordinates(m, self.x, self.q)
@@ -283,34 +263,30 @@ class Problem:
         self.effort = drive + stiffness * gather(m, "rest") + damping * self.c0 / h
         self.slope = gain + stiffness + damping / h
 
-        pairs, links = [], []  # (W, constant, S) of every pair; (pair, pair, entry of A)
+        pairs = []  # of every pair (row of W, constant, row of S, {column: entry of A})
         unit = np.eye(len(N) + len(self.c0) + len(self.V0))
         for k, contact in enumerate(m.contacts):
             normal, cone = len(pairs), len(pairs) + 1
-            pairs.append((N[k], 0.0, unit[k]))
+            pairs.append((N[k], 0.0, unit[k], {}))
             if contact.friction > 0:
-                pairs.append((0 * N[k], 0.0, 0 * unit[k]))
-                links.append((cone, normal, contact.friction))
+                betas = {cone + i: -1.0 for i in (1, 2, 3, 4)}
+                pairs.append((0 * N[k], 0.0, 0 * unit[k], {normal: contact.friction} | betas))
                 for t in (B[k, 0], -B[k, 0], B[k, 1], -B[k, 1]):
-                    links += [(cone, len(pairs), -1.0), (len(pairs), cone, 1.0)]
-                    pairs.append((t, 0.0, t @ unit[-len(t) :]))
+                    pairs.append((t, 0.0, t @ unit[-len(t) :], {cone: 1.0}))
         for k, (lower, upper) in enumerate(zip(gather(m, "lower"), gather(m, "upper"), strict=True)):
             c = unit[len(N) + k]
             if np.isfinite(lower):
-                pairs.append((self.E[k], -lower, c))
+                pairs.append((self.E[k], -lower, c, {}))
             if np.isfinite(upper):
-                pairs.append((-self.E[k], upper, -c))
+                pairs.append((-self.E[k], upper, -c, {}))
             if driven[k] and np.isfinite(limit[k]):
                 p, n = len(pairs), len(pairs) + 1
-                pairs.append((-self.E[k], limit[k] - drive[k], gain[k] * c))
-                pairs.append((self.E[k], limit[k] + drive[k], -gain[k] * c))
-                links += [(p, p, 1.0), (p, n, -1.0), (n, p, -1.0), (n, n, 1.0)]
-        W, constant, S = zip(*pairs, strict=True) if pairs else ([], [], [])
+                pairs.append((-self.E[k], limit[k] - drive[k], gain[k] * c, {p: 1.0, n: -1.0}))
+                pairs.append((self.E[k], limit[k] + drive[k], -gain[k] * c, {p: -1.0, n: 1.0}))
+        W, constant, S, A = zip(*pairs, strict=True) if pairs else ([], [], [], [])
         self.W, self.S = np.reshape(W, (-1, len(self.V0))), np.reshape(S, (-1, len(unit)))
         self.constant = np.array(constant, float)
-        self.A = np.zeros((len(pairs), len(pairs)))
-        for i, j, value in links:
-            self.A[i, j] = value
+        self.A = np.reshape([[row.get(j, 0.0) for j in range(len(A))] for row in A], (len(A), len(A)))
         self.ends = np.cumsum([len(self.V0), len(self.G), len(pairs)])
         steps = 1j * EPS * np.eye(self.ends[-1] + len(pairs))[len(self.V0) :]
         self.linear = self.equations(steps).imag.T / EPS  # d equations / d(lam, a, b)
@@ -343,7 +319,7 @@ class Problem:
 
 
 def least_squares(K, r):
-    """Minimum-norm least-squares solution of K d = r after scaling the rows and columns of K to size 1.
+    """Minimum-norm least-squares solution of K d = r, rows and columns of K scaled to size 1.
 
     Redundant joint rows (loops) and undetermined contact forces make K singular, but K d = r stays solvable.
     """
@@ -357,79 +333,75 @@ def least_squares(K, r):
 
 def newton(problem, y, r, r_a, r_b):
     """Increment for equations = 0 and r(a, b) = 0 with dr = r_a da + r_b db; keeps |w1| h bounded."""
+    problem.iterations += 1
     pair_rows = np.hstack([np.zeros((len(r), problem.ends[1])), np.diag(r_a), np.diag(r_b)])
     d = least_squares(np.vstack([problem.jacobian(y), pair_rows]), -np.concatenate([problem.equations(y), r]))
     w, d_w = (u[: problem.ends[0]].reshape(-1, 6)[:, 3:] for u in (y, d))
-    while np.max(np.linalg.norm(w + d_w, axis=1)) * problem.h > MAX_ROTATION:
+    while np.max(np.linalg.norm(w + d_w, axis=1)) * problem.h > 1.001 * MAX_ROTATION:
         d, d_w = d / 2, d_w / 2
     return d
 
 
 def interior_point(problem, y, reduction, power, max_iterations=60):
-    """Newton on a b = mu inside a, b > 0, mu falling with mean(a b). Returns y and the number of iterations."""
+    """Newton on a b = mu inside a, b > 0, mu falling with mean(a b)."""
 
     def merit(y, mu):
         _, _, a, b = problem.split(y)
         return np.linalg.norm(np.concatenate([problem.equations(y), a * b - mu]))
 
-    for iteration in range(max_iterations):
+    for _ in range(max_iterations):
         _, _, a, b = problem.split(y)
         mean = np.mean(a * b) if len(a) else 0.0
         mu = min(reduction * mean, mean**power)
         if mu < 1e-14:
-            return y, iteration
+            break
         d, before = newton(problem, y, a * b - mu, b, a), merit(y, mu)
         pairs, d_pairs = y[problem.ends[1] :], d[problem.ends[1] :]
         falling = d_pairs < 0
         d = d * min(1.0, 0.99 * np.min(-pairs[falling] / d_pairs[falling], initial=np.inf))
-        halvings = 0
-        while merit(y + d, mu) >= before and halvings < 6:
-            d, halvings = d / 2, halvings + 1
+        for _ in range(6):
+            if merit(y + d, mu) < before:
+                break
+            d = d / 2
         y = y + d
-    return y, max_iterations
+    return y
 
 
 def polish(problem, y, tolerance, max_iterations=20):
-    """Newton on min(a, b) = 0: exact, not just mu away. Returns y and the number of iterations."""
-    for iteration in range(max_iterations):
+    """Newton on min(a, b) = 0: exact, not just mu away."""
+    for _ in range(max_iterations):
         _, _, a, b = problem.split(y)
         y = y + newton(problem, y, np.minimum(a, b), 1.0 * (a < b), 1.0 * (a >= b))
         pairs = y[problem.ends[1] :]
         pairs[(pairs < 0) & (pairs > -tolerance)] = 0
         if problem.residual(y) <= tolerance:
-            return y, iteration + 1
-    return y, max_iterations
+            break
+    return y
 
 
 def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
     """One step of length dt from state = (x, q, v, w).
 
-    effort (n_free,) in joint order (floating joints have none); force (n_bodies, 3) world, torque (n_bodies, 3)
-    body frame. Where lam and the contact forces are not unique, they are one valid choice.
+    effort (n_free,) in joint order (floating joints have none); force (n_bodies, 3) world and torque
+    (n_bodies, 3) body frame. Where lam and the contact forces are not unique, they are one valid choice.
     """
-    zero = np.zeros((len(m.bodies), 3))
+    zero, state = np.zeros((len(m.bodies), 3)), [np.asarray(part, float) for part in state]
+    given = [zero if part is None else np.asarray(part, float) for part in (force, torque)]
     effort = np.zeros(len(gather(m, "rest"))) if effort is None else np.asarray(effort, float)
-    force, torque = (zero if given is None else np.asarray(given, float) for given in (force, torque))
-    problem = Problem(m, [np.asarray(part, float) for part in state], dt, effort, force, torque)
-
-    residual, iterations = np.inf, 0
+    problem = Problem(m, state, dt, effort, *given)
+    residual = np.inf
     for start, reduction, power in ((1.0, 0.1, 1.5), (1.0, 0.1, 1.0), (1.0, 0.5, 1.0), (30.0, 0.3, 1.0)):
         y = np.concatenate([problem.V0, np.zeros(len(problem.G)), np.full(2 * len(problem.A), start)])
-        y, n_interior = interior_point(problem, y, reduction, power)
-        y, n_polish = polish(problem, y, tolerance)
-        iterations += n_interior + n_polish
+        y = polish(problem, interior_point(problem, y, reduction, power), tolerance)
         if problem.residual(y) < residual:
             best, residual = y, problem.residual(y)
         if residual <= tolerance:
             break
-
     V, lam, _, b = problem.split(best)
     V = V.reshape(-1, 6)
     rough = np.array([contact.friction > 0 for contact in m.contacts], bool)
     first = np.cumsum(1 + 5 * rough) - 1 - 5 * rough  # pair of each normal; then psi and +t1, -t1, +t2, -t2
     friction = np.zeros((len(rough), 2))
     friction[rough] = np.stack([b[first[rough] + k] - b[first[rough] + k + 1] for k in (2, 4)], axis=-1)
-    x, q = move(problem.x, problem.q, V, dt)
-    return Result(
-        V[:, :3], V[:, 3:], x, q, lam, b[first], friction, residual, iterations, residual <= tolerance
-    )
+    pose, solve = move(problem.x, problem.q, V, dt), (residual, problem.iterations, residual <= tolerance)
+    return Result(V[:, :3], V[:, 3:], *pose, lam, b[first], friction, *solve)

@@ -114,6 +114,7 @@ def update(m, s, t):
     integrator.update_body(m, s, t)
     pairs.update_contact(m, s, t)
     pairs.update_axis(m, s, t)
+    axis.update_dry(m, s, t)
 
 
 @block
@@ -167,10 +168,10 @@ def affine_length(m, s, t):
 
 @block
 def choose_center(m, s, t):
-    """center = sigma mu, sigma = (mu_affine / mu)^3."""
+    """center = sigma mu, sigma = (mu_affine / mu)^3; never far below the tolerance, where only rounding is left."""
     mu = t.mu[0][0]
     sigma = t.total[0][0] / maximum(t.count[0][0], 1.0) / maximum(mu, 1e-300)
-    t.center[0][0] = sigma * sigma * sigma * mu
+    t.center[0][0] = maximum(sigma * sigma * sigma * mu, 0.01 * m.option[0][1])
 
 
 @each_body

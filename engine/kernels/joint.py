@@ -211,6 +211,7 @@ def finish_joint(kind, m, s, t, i):
         if k >= kt and kr < 3:
             coordinate = nearest_turn(coordinate, last)
         s.angle[a + k][0] = select(good, coordinate, last)
+        s.rate[a + k][0] = select(good, (coordinate - last) / t.h[0][0], s.rate[a + k][0])
 
 
 @each_joint

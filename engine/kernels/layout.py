@@ -9,6 +9,7 @@ Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a fr
 
 from typing import NamedTuple
 
+from vigym.engine.kernels.axis import PAIRS as AXIS_PAIRS
 from vigym.engine.kernels.cone import PAIRS
 from vigym.engine.kernels.store import Store
 
@@ -75,12 +76,14 @@ def state_fields(size):
         "w": (n, 3),
         "led": (1, 1),  # length of the (sub)step that led here
         "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
-        "angle": (a, 1),  # joint coordinates, turns counted
+        "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
+        "rate": (a, 1),
         "wrench": (j, 6),  # warm start: joint wrenches, contact pairs, axis pairs
         "ca": (c, PAIRS),
         "cb": (c, PAIRS),
-        "la": (a, 4),
-        "lb": (a, 4),
+        "la": (a, AXIS_PAIRS),
+        "lb": (a, AXIS_PAIRS),
+        "dry": (a, 1),
         "effort": (a, 1),  # controls
         "target": (a, 2),
         "force": (n, 3),
@@ -89,8 +92,8 @@ def state_fields(size):
         "inertia": (n, 6),
         "friction": (c, 1),
         "gains": (a, 5),  # stiffness, rest, damping, kp, kd
-        "bounds": (a, 4),  # lower, upper, effort limit twice; 0 where infinite
-        "bounded": (a, 4),
+        "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
+        "bounded": (a, AXIS_PAIRS),
         "status": (1, 4),  # converged, iterations, residual, substeps
     }
 
@@ -142,7 +145,10 @@ def scratch_fields(size):
         "old_angle": (a, 1),
         "slope": (a, 2),
         "dphi": (a, 1),
-        **{name: (a, 4) for name in "la lb lr li lda ldb lk".split()},
+        **{name: (a, AXIS_PAIRS) for name in "la lb li lda ldb lk".split()},
+        "lr": (a, AXIS_PAIRS + 1),
+        "dry": (a, 1),
+        "ddry": (a, 1),
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),
         "gap": (c, 1),

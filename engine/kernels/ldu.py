@@ -14,7 +14,7 @@ A floating body keeps H = D (6x6).
 """
 
 from vigym.engine.kernels import loop
-from vigym.engine.kernels.axis import direction, targets
+from vigym.engine.kernels.axis import NOTHING, direction, targets
 from vigym.engine.kernels.joint import advance_wrench, free, is_floating
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block
@@ -29,9 +29,6 @@ from vigym.engine.kernels.small import (
     transpose,
 )
 from vigym.engine.kernels.sweep import each_coupling, each_loop_joint, each_piece, leaf_to_root, root_to_leaf
-
-NO_PAIRS = [0.0] * 4
-
 
 def spread(kt, kr, S, xi):
     """S xi as (dx, dth): S holds one direction per free axis, the unit directions where three rotations are free."""
@@ -66,7 +63,7 @@ def axis_stiffness(kind, m, s, t, i):
     """d(-tau)/d(xi) of the axis law, k x k."""
     kt, kr, _ = free(kind)
     k, a = kt + kr, m.first_axis[i]
-    kappa = [-1.0 * direction(s, t, a + j, NO_PAIRS, NO_PAIRS, 1.0)[2] for j in range(k)]
+    kappa = [-1.0 * direction(s, t, a + j, NOTHING, NOTHING, 1.0)[3] for j in range(k)]
     C = [[kappa[j] if p == j else 0.0 for p in range(k)] for j in range(k)]
     if kr == 3:  # coordinates are a rotation vector: d(phi) = K dth
         for j in range(3):
@@ -78,7 +75,7 @@ def known_effort(kind, m, s, t, i, targets):
     """The part of the change of tau that does not depend on xi; `targets` gives (k, r) of an axis."""
     kt, kr, _ = free(kind)
     a = m.first_axis[i]
-    return [direction(s, t, a + j, *targets(a + j), 0.0)[2] for j in range(kt + kr)]
+    return [direction(s, t, a + j, *targets(a + j), 0.0)[3] for j in range(kt + kr)]
 
 
 @leaf_to_root
@@ -178,7 +175,7 @@ def eliminate_again(kind, m, s, t, i):
     if k:
         b = gather(kt, effort_axes(kind, t, i), r)
         if has_law and s.features.limits:
-            b = sub(b, known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NO_PAIRS)))
+            b = sub(b, known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NOTHING)))
         H = [[t.H[i][q, c] + 0.0 for c in range(k)] for q in range(k)]
         xi = lu_solve(H, scale(-1.0, b))
         for q in range(k):
@@ -229,7 +226,7 @@ def open_loops(kind, m, s, t, i):
     stiffness, known = [], [0.0] * (kt + kr)
     if has_law:
         a = m.first_axis[i]
-        stiffness = [-1.0 * direction(s, t, a + j, NO_PAIRS, NO_PAIRS, 1.0)[2] for j in range(kt + kr)]
+        stiffness = [-1.0 * direction(s, t, a + j, NOTHING, NOTHING, 1.0)[3] for j in range(kt + kr)]
         if s.features.limits:
             known = known_effort(kind, m, s, t, i, lambda a: (targets(s, t, a), vec(t.lr[a])))
     loop.open_loop(kt, kr, has_law, m, s, t, i, effort_axes(kind, t, i), stiffness, known)
@@ -241,7 +238,7 @@ def open_loops_again(kind, m, s, t, i):
     kt, kr, has_law = free(kind)
     which, g2 = i - m.size[0], [0.0] * 6
     if has_law and s.features.limits:
-        known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NO_PAIRS))
+        known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NOTHING))
         for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
             g2[q] = 0.0 if k is None else -1.0 * known[k]
     store(t.g2[which], g2)

@@ -15,7 +15,8 @@ def measure(t, a, b, rows, flags):
     products = [flags[k] * a[k] * b[k] for k in range(len(a))]
     t.total[0][0] = t.total[0][0] + sum_of(products)
     t.count[0][0] = t.count[0][0] + sum_of(flags)
-    note(t, t.norm, products + rows)
+    note(t, t.norm, rows)
+    return products
 
 
 def note(t, norm, values):
@@ -62,14 +63,16 @@ def _axis(s, t, a):
 def measure_contact(m, s, t, c):
     a, b, _, _, flags = _contact(s, t, c)
     rows = vec(t.cr[c])
-    measure(t, a, b, rows, flags)
+    note(t, t.norm, measure(t, a, b, rows, flags))
     note(t, t.geometry, rows[:1])
 
 
 @each_limited_axis
 def measure_axis(m, s, t, a):
     x, y, _, _, flags = _axis(s, t, a)
-    measure(t, x, y, vec(t.lr[a]), flags)
+    products = measure(t, x, y, vec(t.lr[a]), flags)
+    # the efforts that a stiff drive would like to apply are no measure: relative to the larger of the two
+    note(t, t.norm, [p / maximum(maximum(x[k], y[k]), 1.0) for k, p in enumerate(products)])
 
 
 @each_contact

@@ -157,7 +157,8 @@ def revert_body(m, s, t, i):
 def revert_axis(m, s, t, a):
     lost = on(t.lost[0][0])
     s.angle[a][0] = select(lost, t.old_angle[a][0], s.angle[a][0])
-    for k in range(4):
+    s.dry[a][0] = select(lost, 0.0, s.dry[a][0])
+    for k in range(axis.PAIRS):
         s.la[a][k] = select(lost, 1.0, s.la[a][k])
         s.lb[a][k] = select(lost, 1.0, s.lb[a][k])
 
