@@ -14,7 +14,8 @@ from vigym.engine.mechanism import Mechanism
 
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS = 60
-WARM_START_FLOOR = 0.1
+WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair
+ACCELERATION = 10.0  # m/s^2, the size of things on Earth
 GEOMETRY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance
 
 
@@ -87,6 +88,18 @@ class Model:
         self.axes = self._axis_table()
         self.contact_table = self._contact_table()
 
+    @property
+    def force_scale(self) -> float:
+        """What a contact usually carries, N: a share of the weight (on Earth)."""
+        weight = ACCELERATION * sum(body.mass for body in self.mechanism.bodies)
+        return weight / max(1, min(self.n_contacts, self.n_bodies))
+
+    @property
+    def length_scale(self) -> float:
+        """Size of the mechanism's parts, m: their radius of gyration."""
+        sizes = [np.sqrt(np.trace(body.inertia) / body.mass) for body in self.mechanism.bodies]
+        return float(np.mean(sizes))
+
     def _axis_table(self) -> AxisTable:
         rows = []
         for joint in self.mechanism.joints:
@@ -127,6 +140,8 @@ class Model:
         names = [joint.name for joint in mechanism.joints]
         m.gravity[0] = mechanism.gravity
         m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, min(options.tolerance, GEOMETRY)
+        m.scale[0] = self.force_scale, self.length_scale, ACCELERATION
+        m.axis_length[:, 0] = np.where(self.axes.slides, 1.0, self.length_scale)
         m.size[:] = self.sizes[: len(m.size)]
         m.limit[0] = MAX_ITERATIONS
         m.order[:], m.kind[:] = self.tree.order, self.kinds

@@ -142,7 +142,9 @@ class Simulator:
         chosen = self._mask(mask)
         given = {"x": x, "q": q, "v": v, "w": w}
         state = [
-            self._get(name) if value is None else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3))
+            self._get(name)
+            if value is None
+            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3))
             for name, value in given.items()
         ]
         size = np.linalg.norm(state[1], axis=-1, keepdims=True)

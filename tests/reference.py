@@ -174,9 +174,7 @@ def effort_map(m, x, q):
         Rc, frame = rotation_matrix(qc), rotation_matrix(multiply(qp, np.asarray(joint.orientation, float)))
         turns, none = basis[free[3:]], np.zeros(3)
         wrenches = [(frame @ axis, none) for axis in basis[free[:3]]]
-        wrenches += [
-            (none, (frame if len(turns) == 2 and k == 0 else Rc) @ turns[k]) for k in range(len(turns))
-        ]
+        wrenches += [(none, (frame if len(turns) == 2 and k == 0 else Rc) @ turns[k]) for k in range(len(turns))]
         for force, torque in wrenches:  # world frame, at the anchor point of the child
             row = np.zeros((len(m.bodies), 6))
             for i, sign in ((c, 1), (p, -1)):
@@ -198,9 +196,9 @@ def gaps(m, x, q):
 
 def friction_map(m, x, q):
     """B (n_contacts, 2, 6 n_bodies): velocity along the tangents of the body's point at x + R p - r n."""
-    B = np.zeros((len(m.contacts), 2, len(m.bodies), 6))
+    B, names = np.zeros((len(m.contacts), 2, len(m.bodies), 6)), [body.name for body in m.bodies]
     for rows, contact in zip(B, m.contacts, strict=True):
-        i = [body.name for body in m.bodies].index(contact.body)
+        i = names.index(contact.body)
         R = rotation_matrix(q[i])
         arm = R @ contact.point - contact.radius * np.asarray(contact.normal)
         for row, t in zip(rows, np.asarray(contact.tangents), strict=True):
@@ -226,9 +224,8 @@ def body_arrays(m):
 def energy(m, state):
     """Kinetic + gravity + joint springs, in J."""
     (x, q, v, w), (mass, inertia) = state, body_arrays(m)
-    bodies = mass * (v * v / 2 - x * m.gravity) + w * apply(inertia, w) / 2
     springs = gather(m, "stiffness") * (coordinates(m, x, q) - gather(m, "rest")) ** 2 / 2
-    return float(np.sum(bodies) + np.sum(springs))
+    return float(np.sum(mass * (v * v / 2 - x * m.gravity) + w * apply(inertia, w) / 2) + np.sum(springs))
 
 
 def momentum(m, state, dt):
@@ -298,7 +295,7 @@ class Problem:
     def equations(self, y):
         """Dynamics, g(z+) and the definition of the slacks: everything but the complementarity."""
         V, lam, a, b = self.split(y)
-        twists = V.reshape(*V.shape[:-1], -1, 6)
+        twists = V.reshape(*V.shape[:-1], len(self.m.bodies), 6)
         x, q = move(self.x, self.q, twists, self.h)
         g, c = joint_values(self.m, x, q, self.c0)
         inertial = [self.mass * twists[..., :3] / self.h, half_spin(self.inertia, twists[..., 3:], self.h, 1)]
@@ -319,10 +316,7 @@ class Problem:
 
 
 def least_squares(K, r):
-    """Minimum-norm least-squares solution of K d = r, rows and columns of K scaled to size 1.
-
-    Redundant joint rows (loops) and undetermined contact forces make K singular, but K d = r stays solvable.
-    """
+    """Minimum-norm least squares, K scaled to size 1: redundant rows and undetermined forces make it singular."""
     rows, columns = np.ones(len(K)), np.ones(len(K))
     for _ in range(5):
         scaled = np.abs(K) * rows[:, None] * columns
@@ -356,9 +350,8 @@ def interior_point(problem, y, reduction, power, max_iterations=60):
         if mu < 1e-14:
             break
         d, before = newton(problem, y, a * b - mu, b, a), merit(y, mu)
-        pairs, d_pairs = y[problem.ends[1] :], d[problem.ends[1] :]
-        falling = d_pairs < 0
-        d = d * min(1.0, 0.99 * np.min(-pairs[falling] / d_pairs[falling], initial=np.inf))
+        falling = np.flatnonzero(d[problem.ends[1] :] < 0) + problem.ends[1]
+        d = d * min(1.0, 0.99 * np.min(-y[falling] / d[falling], initial=np.inf))
         for _ in range(6):
             if merit(y + d, mu) < before:
                 break

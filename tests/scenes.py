@@ -224,7 +224,7 @@ def quadruped(friction: float = 0.8, **options: Any) -> Mechanism:
     hinges. Standing straight (`STANDING`), its feet touch the ground.
     """
     segment, foot = 0.213, 0.02
-    drive = {"kp": 40.0, "kd": 1.0, "effort_limit": 24.0} | options
+    drive = {"kp": 80.0, "kd": 2.0, "effort_limit": 24.0} | options
     m = Mechanism()
     height = 2 * segment * np.cos(0.8) + foot
     m.add_body("trunk", mass=6.0, shapes=[Box((0.36, 0.1, 0.1))], position=(0, 0, height))

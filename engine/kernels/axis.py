@@ -5,17 +5,19 @@ All of them depend on the joint coordinate phi at the NEXT pose, with the rate (
     motor = effort + kp (target - phi) + kd (target_rate - rate) - cut+ + cut-
     tau   = motor - stiffness (phi - rest) - damping rate + low - high + dry
 
-Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis:
+Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis. As for contacts, each is an
+effort times a motion; e is an effort's usual motion, effort -> motion (rad per N m, m per N):
 
-    low   _|_ phi - lower        high  _|_ upper - phi         position limits
-    cut+  _|_ limit - motor      cut-  _|_ limit + motor        what the effort limit cuts off
-    slip+ _|_ friction + dry     slip- _|_ friction - dry       rate = slip+ - slip-, |dry| <= friction
+    low   _|_ phi - lower           high  _|_ upper - phi             position limits
+    cut+  _|_ e (limit - motor)     cut-  _|_ e (limit + motor)        what the effort limit cuts off
+    slip+ _|_ friction + dry        slip- _|_ friction - dry           h rate = slip+ - slip-, |dry| <= friction
 
 A bound that is infinite (or a friction of zero) has its flag `bounded` off; its pair rests at a = b = 1 and takes no part.
 """
 
+from vigym.engine.kernels.pairs import corrected, warm
 from vigym.engine.kernels.quaternion import add, store, vec
-from vigym.engine.kernels.simd import maximum, on, select
+from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
 
 PAIRS = 6
@@ -38,18 +40,19 @@ def law(s, t, a, phi):
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
     motor = motor - pair[CUT] + pair[UNCUT]
     dry = bounded[SLIP] * t.dry[a][0]
-    rows = [phi - bounds[LOW], bounds[HIGH] - phi, bounds[CUT] - motor, bounds[UNCUT] + motor]
+    give = t.give[a][0]
+    rows = [phi - bounds[LOW], bounds[HIGH] - phi, give * (bounds[CUT] - motor), give * (bounds[UNCUT] + motor)]
     rows += [bounds[SLIP] + dry, bounds[BACK] - dry]
     for k in range(PAIRS):
         t.lr[a][k] = bounded[k] * (rows[k] - slack[k])
-    t.lr[a][PAIRS] = bounded[SLIP] * (rate - pair[SLIP] + pair[BACK])
+    t.lr[a][PAIRS] = bounded[SLIP] * (h * rate - pair[SLIP] + pair[BACK])
     return motor + passive + pair[LOW] - pair[HIGH] + dry
 
 
 def direction(s, t, a, k, r, dphi):
     """Newton direction for complementarity targets k (6), row residuals r (7) and a change dphi of the coordinate:
 
-        a db + b da = k,   db = d(row) + r,   d(rate) - d(slip+) + d(slip-) + r7 = 0
+        a db + b da = k,   db = d(row) + r,   h d(rate) - d(slip+) + d(slip-) + r7 = 0
 
     Returns da, db, d(dry), d(tau)."""
     drive, passive = t.slope[a][0], t.slope[a][1]
@@ -59,13 +62,13 @@ def direction(s, t, a, k, r, dphi):
     inverse = [t.li[a][j] * A[j] * bounded[j] for j in range(PAIRS)]  # 1/b, 0 where unbounded
     q = [A[j] * inverse[j] for j in range(PAIRS)]
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
-    dmotor = (c[UNCUT] - c[CUT] - drive * dphi) / (1.0 + q[CUT] + q[UNCUT])
+    give = t.give[a][0]
+    dmotor = (c[UNCUT] - c[CUT] - drive * dphi) / (1.0 + give * (q[CUT] + q[UNCUT]))
     soft = q[SLIP] + q[BACK] + (1.0 - bounded[SLIP])
-    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dphi / t.h[0][0]) / soft
-    da = [c[LOW] - q[LOW] * dphi, c[HIGH] + q[HIGH] * dphi, c[CUT] + q[CUT] * dmotor, c[UNCUT] - q[UNCUT] * dmotor]
-    da += [c[SLIP] - q[SLIP] * ddry, c[BACK] + q[BACK] * ddry]
-    db = [dphi + r[LOW], r[HIGH] - dphi, r[CUT] - dmotor, dmotor + r[UNCUT], ddry + r[SLIP], r[BACK] - ddry]
-    db = [db[j] * bounded[j] for j in range(PAIRS)]
+    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dphi) / soft
+    drow = [dphi, -1.0 * dphi, -1.0 * give * dmotor, give * dmotor, ddry, -1.0 * ddry]
+    da = [c[j] - q[j] * drow[j] for j in range(PAIRS)]
+    db = [bounded[j] * (drow[j] + r[j]) for j in range(PAIRS)]
     return da, db, ddry, dmotor - passive * dphi + da[LOW] - da[HIGH] + ddry
 
 
@@ -75,27 +78,55 @@ def targets(s, t, a):
     return [-1.0 * bounded[k] * A[k] * B[k] for k in range(PAIRS)]
 
 
+def scales(m, t, a):
+    """Usual sizes of the pairs of axis a: an effort and a motion."""
+    length, h = m.axis_length[a][0], t.h[0][0]
+    effort, motion = m.scale[0][0] * length, m.scale[0][2] * h * h / length
+    return [(effort, motion)] * 4 + [(motion, effort)] * 2
+
+
+def errors(t, a, products, rows):
+    """What counts against the tolerance: efforts, motions and their products; sliding as a rate."""
+    rate, stiff = 1.0 / t.h[0][0], 1.0 / t.give[a][0]
+    weights = [1.0, 1.0, stiff, stiff, 1.0, 1.0]
+    # what a stiff drive would like to apply is no measure: its products count relative to that
+    relative = [1.0, 1.0, stiff / maximum(t.la[a][CUT], 1.0), stiff / maximum(t.la[a][UNCUT], 1.0), rate, rate]
+    values = [relative[k] * products[k] for k in range(PAIRS)] + [weights[k] * rows[k] for k in range(PAIRS)]
+    return [*values, rate * rows[PAIRS]]
+
+
 @each_limited_axis
 def start_axis(m, s, t, a):
-    """First guess of the pairs: the last ones with a floor, or 1 in lanes that start cold.
-
-    What the effort limit cuts off may jump by orders of magnitude with the target of a stiff drive; it is guessed from
-    the drive at the coordinate to which the last rate leads."""
-    cold, floor = on(t.cold[0][0]), m.option[0][2]
-    bounded = vec(s.bounded[a])
-    _, _, _, kp, kd = vec(s.gains[a])
-    rate = s.rate[a][0]
-    motor = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - t.h[0][0] * rate) + kd * (s.target[a][1] - rate)
-    limit = s.bounds[a][CUT]
-    cut = [maximum(motor - limit, floor), maximum(-1.0 * motor - limit, floor)]
-    motor = motor - cut[0] + cut[1]
-    left = [maximum(limit - motor, floor), maximum(limit + motor, floor)]
-    for target, last, guess in ((t.la, s.la, cut), (t.lb, s.lb, left)):
-        for k in range(PAIRS):
-            warm = select(cold, 1.0, maximum(last[a][k], floor))
-            warm = guess[k - CUT] if k in (CUT, UNCUT) else warm
-            target[a][k] = select(on(bounded[k]), warm, 1.0)
+    """First guess of the pairs: the last ones, or their scales in lanes that start cold. What a drive's limit cuts off
+    is guessed anew where its command jumps, as it does with the target of a stiff drive."""
+    cold = on(t.cold[0][0])
+    sizes = scales(m, t, a)
+    t.give[a][0] = sizes[CUT][1] / sizes[CUT][0]
+    command = s.effort[a][0] + s.gains[a][3] * s.target[a][0] + s.gains[a][4] * s.target[a][1]
+    jump = cold | less(s.bounds[a][CUT], absolute(command - s.command[a][0]))
+    t.command[a][0] = command
+    drive = guess_drive(s, t, a)
+    for k in range(PAIRS):
+        fresh, renew = (drive[k - CUT], jump) if k in (CUT, UNCUT) else (sizes[k], cold)
+        last = select(renew, fresh[0], s.la[a][k]), select(renew, fresh[1], s.lb[a][k])
+        bounded = on(s.bounded[a][k])
+        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], m.option[0][2]))
     t.dry[a][0] = select(cold, 0.0, s.dry[a][0])
+
+
+def guess_drive(s, t, a):
+    """What a drive would ask for and its limit cuts off: the pairs cut+ and cut-.
+
+    It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads, the
+    drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
+    h, rate, limit = t.h[0][0], s.rate[a][0], s.bounds[a][CUT]
+    _, _, _, kp, kd = vec(s.gains[a])
+    u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target[a][1] - rate)
+    back = 1.0 + (kp + kd / h) / t.apparent[a][0]
+    over, under = u - limit * back, -1.0 * u - limit * back
+    motor = select(less(0.0, over), limit, select(less(0.0, under), -1.0 * limit, u / back))
+    give = t.give[a][0]
+    return (maximum(over, 0.0), give * (limit - motor)), (maximum(under, 0.0), give * (limit + motor))
 
 
 @each_limited_axis
@@ -117,9 +148,10 @@ def affine_axis(m, s, t, a):
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
     for k in range(PAIRS):
-        # a slack smaller than the rounding of its own row would stall the iteration
-        least = 0.01 * m.option[0][1] * maximum(t.la[a][k], t.lb[a][k])
-        t.lk[a][k] = s.bounded[a][k] * (maximum(t.center[0][0], least) - t.lda[a][k] * t.ldb[a][k])
+        target = corrected(t, t.la[a][k], t.lb[a][k], t.lda[a][k], t.ldb[a][k])
+        if k in (CUT, UNCUT):  # a slack smaller than the rounding of its own row would stall the iteration
+            target = maximum(target, 0.01 * m.option[0][1] * t.give[a][0] * t.la[a][k])
+        t.lk[a][k] = s.bounded[a][k] * target
 
 
 @each_limited_axis
@@ -142,6 +174,6 @@ def update_dry(m, s, t, a):
 def finish_axis(m, s, t, a):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
     good = on(t.good[0][0])
-    for target, values in ((s.la, t.la), (s.lb, t.lb), (s.dry, t.dry)):
+    for target, values in ((s.la, t.la), (s.lb, t.lb), (s.dry, t.dry), (s.command, t.command)):
         for k in range(values[a].shape[0]):
             target[a][k] = select(good, values[a][k], target[a][k])

@@ -1,12 +1,13 @@
 """The friction pyramid of one contact: its pairs, their linear rows and their Newton direction (paper: eq. fric_comp).
 
-Six complementary pairs (a, b), a b = mu:
+Six complementary pairs (a, b), a b = mu, each a force times a length. Sliding is counted in metres a step, h V, so that
+all pairs have the same unit:
 
-    a = gamma, psi, beta1..beta4        normal force, sliding speed, friction along +t1 -t1 +t2 -t2
+    a = gamma, psi, beta1..beta4        normal force; sliding; friction along +t1 -t1 +t2 -t2
     b = s_gamma, s_psi, eta1..eta4      with the rows (residual r = row - b)
         s_gamma = phi(z+)               gap at the next pose
         s_psi   = cf gamma - sum(beta)  what is left of the pyramid
-        eta_i   = (+-) B V + psi        sliding speed that direction i does not oppose
+        eta_i   = (+-) h B V + psi      sliding that direction i does not oppose
 
 A contact without friction (cf = 0) has no interior: its five friction pairs rest at 1 and take no part.
 This file is all that knows the shape of the cone.
@@ -23,6 +24,17 @@ def active(cf):
     return [1.0, rough, rough, rough, rough, rough]
 
 
+def scales(force, length):
+    """Usual sizes of (a, b) for each pair."""
+    return [(force, length), (length, force)] + [(force, length)] * 4
+
+
+def errors(h, products, rows):
+    """What counts against the tolerance: N, m, N m; sliding as a velocity, m/s."""
+    rate = 1.0 / h
+    return [products[0], *(rate * p for p in products[1:]), rows[0], rows[1], *(rate * r for r in rows[2:])]
+
+
 def force(cf, a):
     """Contact force along (n, t1, t2)."""
     rough = active(cf)[1]
@@ -30,7 +42,7 @@ def force(cf, a):
 
 
 def rows(cf, a, b, phi, slip):
-    """Residuals of the six linear rows at the gap phi and the sliding velocity slip (along t1, t2)."""
+    """Residuals of the six linear rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
     on = active(cf)
     values = [phi, cf * a[0] - (a[2] + a[3] + a[4] + a[5])]
     values += [slip[0] + a[1], a[1] - slip[0], slip[1] + a[1], a[1] - slip[1]]

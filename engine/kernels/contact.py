@@ -1,7 +1,7 @@
 """A contact point (or sphere) of a body against a plane: gap, sliding velocity, force, and their condensation.
 
     phi(z+) = n . (x+ + R+ p) - offset - radius      gap at the next pose                  (paper: eq. contact_comp)
-    slip    = t . (v + om x arm), arm = R p - radius n   sliding velocity, at the current pose
+    slip    = h t . (v + om x arm), arm = R p - radius n   sliding in a step, lever arm at the current pose
     wrench  = [n; arm x n] gamma + [t; arm x t] beta      acts at the point that touches
 
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
@@ -10,8 +10,9 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import cone
+from vigym.engine.kernels.pairs import corrected, warm
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.simd import maximum, on, select
+from vigym.engine.kernels.simd import on, select
 from vigym.engine.kernels.sweep import each_contact
 
 PAIRS = cone.PAIRS
@@ -25,10 +26,16 @@ def prepare_contact(m, s, t, c):
     frame = mat(m.frame[c])
     arm = sub(matvec(mat(t.R[i]), vec(m.point[c])), scale(m.plane[c][1], frame[0]))
     store(t.lever0[c], [cross(arm, axis) for axis in frame])
-    cold, floor = on(t.cold[0][0]), m.option[0][2]
-    for target, last in ((t.ca, s.ca), (t.cb, s.cb)):
-        for k in range(PAIRS):
-            target[c][k] = select(cold, 1.0, maximum(last[c][k], floor))
+    cold = on(t.cold[0][0])
+    for k, size in enumerate(scales(m, t)):
+        last = select(cold, size[0], s.ca[c][k]), select(cold, size[1], s.cb[c][k])
+        t.ca[c][k], t.cb[c][k] = warm(*last, *size, m.option[0][2])
+
+
+def scales(m, t):
+    """Usual sizes of the pairs: a share of the weight, and how far things fall in a step."""
+    h = t.h[0][0]
+    return cone.scales(m.scale[0][0], m.scale[0][2] * h * h)
 
 
 @each_contact
@@ -42,13 +49,13 @@ def move_contact(m, s, t, c):
     v, om = V[:3], V[3:]
     rho = matvec(mat(t.Rn[i]), vec(m.point[c]))
     phi = dot(n, add(vec(t.xn[i]), rho)) - (m.plane[c][0] + m.plane[c][1])
-    slip = [dot(t1, v) + dot(lever[1], om), dot(t2, v) + dot(lever[2], om)]
+    slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     store(t.cr[c], cone.rows(cf, a, b, phi, slip))
     t.gap[c][0] = phi
     # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
     sq = t.sq[i][0]
-    rows = [cross(rho, n)] + [scale(0.5, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
+    rows = [cross(rho, n)] + [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
     store(t.lever[c], rows)
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), lever, cone.force(cf, a))))
 
@@ -71,7 +78,6 @@ def condense_contact(m, s, t, c):
     """D += M0^T W M with M0 the wrench rows at the current pose and M the rows at the next; right-hand side of the
     affine direction (targets a b = 0)."""
     i = m.contact_body[c]
-    h = t.h[0][0]
     frame, lever0, lever = mat(m.frame[c]), mat(t.lever0[c]), mat(t.lever[c])
     a, b = vec(t.ca[c]), vec(t.cb[c])
     for j in range(PAIRS):
@@ -81,8 +87,7 @@ def condense_contact(m, s, t, c):
     for index, (dphi, dslip) in enumerate(units):
         change, _, _ = response(s, t, c, NOTHING, NOTHING, dphi, dslip)
         column = wrench(frame, lever0, change)
-        k = 1.0 if index == 0 else 1.0 / h
-        row = [k * frame[index][j] for j in range(3)] + lever[index]
+        row = frame[index] + lever[index]
         for p in range(6):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
@@ -95,9 +100,8 @@ def changes(m, t, c):
     """dphi and dslip of the Newton direction y."""
     i = m.contact_body[c]
     y, frame, lever = vec(t.y[i]), mat(m.frame[c]), mat(t.lever[c])
-    d = [dot(frame[k], y[:3]) for k in range(3)]
-    turn = [dot(lever[k], y[3:]) for k in range(3)]
-    return d[0] + turn[0], [d[k] / t.h[0][0] + turn[k] for k in (1, 2)]
+    d = [dot(frame[k], y[:3]) + dot(lever[k], y[3:]) for k in range(3)]
+    return d[0], d[1:]
 
 
 @each_contact
@@ -115,7 +119,7 @@ def correct_contact(m, s, t, c):
     """Targets of the corrector, sigma mu - da db, and what they add to the right-hand side."""
     i = m.contact_body[c]
     flags = cone.active(s.friction[c][0])
-    k = [flags[j] * (t.center[0][0] - t.cda[c][j] * t.cdb[c][j]) for j in range(PAIRS)]
+    k = [flags[j] * corrected(t, t.ca[c][j], t.cb[c][j], t.cda[c][j], t.cdb[c][j]) for j in range(PAIRS)]
     store(t.ck[c], k)
     constant, _, _ = response(s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))

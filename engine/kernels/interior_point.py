@@ -9,17 +9,22 @@
 A lane that has converged is masked: its numbers stay as they are while its neighbours go on.
 """
 
-from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs
+from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs, sides
 from vigym.engine.kernels.quaternion import store, vec
-from vigym.engine.kernels.simd import absolute, block, less, maximum, on, select
+from vigym.engine.kernels.simd import absolute, block, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body, each_joint
 
-BOUNDARY = 0.995
+BOUNDARY = 0.995  # fraction of the way to the boundary
+STUCK = 0.2  # a step shorter than this is no progress
+LIFT = 30.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
+CAUTION = 3.0
+SLOWLY = 0.1  # mu is not reduced faster than this once a lane has been stuck
 
 
 @block
 def start(m, s, t):
     """Quantities of the current pose and the first guess."""
+    be_bold(m, s, t)
     integrator.prepare_body(m, s, t)
     joint.start_joint(m, s, t)
     joint.prepare_joint(m, s, t)
@@ -36,8 +41,8 @@ def residual(m, s, t):
     contact.move_contact(m, s, t)
     measure_body(m, s, t)
     measure_joint(m, s, t)
-    pairs.measure_contact(m, s, t)
-    pairs.measure_axis(m, s, t)
+    sides.measure_contact(m, s, t)
+    sides.measure_axis(m, s, t)
     check(m, s, t)
 
 
@@ -81,11 +86,11 @@ def correct(m, s, t):
     clear_sums(m, s, t)
     contact.affine_contact(m, s, t)
     axis.affine_axis(m, s, t)
-    pairs.reach_contact(m, s, t)
-    pairs.reach_axis(m, s, t)
+    sides.reach_contact(m, s, t)
+    sides.reach_axis(m, s, t)
     affine_length(m, s, t)
-    pairs.predict_contact(m, s, t)
-    pairs.predict_axis(m, s, t)
+    sides.predict_contact(m, s, t)
+    sides.predict_axis(m, s, t)
     choose_center(m, s, t)
     clear_residual(m, s, t)
     contact.correct_contact(m, s, t)
@@ -104,17 +109,23 @@ def update(m, s, t):
     clear_sums(m, s, t)
     contact.direct_contact(m, s, t)
     axis.direct_axis(m, s, t)
-    pairs.reach_contact(m, s, t)
-    pairs.reach_axis(m, s, t)
+    sides.reach_contact(m, s, t)
+    sides.reach_axis(m, s, t)
     final_length(m, s, t)
+    choose_lift(m, s, t)
     integrator.limit_spin(m, s, t)
     joint.update_joint(m, s, t)
     if m.features.loops:
         ldu.update_loops(m, s, t)
     integrator.update_body(m, s, t)
-    pairs.update_contact(m, s, t)
-    pairs.update_axis(m, s, t)
+    sides.update_contact(m, s, t)
+    sides.update_axis(m, s, t)
     axis.update_dry(m, s, t)
+
+
+@block
+def be_bold(m, s, t):
+    t.caution[0][0] = 1.0
 
 
 @block
@@ -166,12 +177,19 @@ def affine_length(m, s, t):
     t.alpha[0][0] = 1.0 / maximum(t.ratio[0][0], 1.0)
 
 
+def energy(m, t):
+    """Usual size of a complementarity product, N m."""
+    return m.scale[0][0] * m.scale[0][2] * t.h[0][0] * t.h[0][0]
+
+
 @block
 def choose_center(m, s, t):
     """center = sigma mu, sigma = (mu_affine / mu)^3; never far below the tolerance, where only rounding is left."""
     mu = t.mu[0][0]
     sigma = t.total[0][0] / maximum(t.count[0][0], 1.0) / maximum(mu, 1e-300)
-    t.center[0][0] = maximum(sigma * sigma * sigma * mu, 0.01 * m.option[0][1])
+    careful = less(1.5, t.caution[0][0]) & less(1e-4 * energy(m, t), mu)
+    least = select(careful, SLOWLY * mu, 0.01 * m.option[0][1] * t.h[0][0])
+    t.center[0][0] = maximum(sigma * sigma * sigma * mu, least)
 
 
 @each_body
@@ -182,3 +200,13 @@ def clear_residual(m, s, t, i):
 @block
 def final_length(m, s, t):
     t.alpha[0][0] = BOUNDARY / maximum(t.ratio[0][0], BOUNDARY)
+
+
+@block
+def choose_lift(m, s, t):
+    """Stuck on the boundary, long before the residuals are small: raise all products to LIFT mu and go on from there,
+    higher and more slowly each time."""
+    stuck = less(t.alpha[0][0], STUCK)
+    lift = sqrt(LIFT * t.caution[0][0] * t.mu[0][0] / energy(m, t))
+    t.lift[0][0] = select(stuck, lift, 0.0)
+    t.caution[0][0] = select(stuck, CAUTION * t.caution[0][0], t.caution[0][0])

@@ -15,6 +15,7 @@ DESIGN's G and lam are the complement: wrench = G^T lam + N^T tau.
 
 from vigym.engine.kernels import loop
 from vigym.engine.kernels.axis import law
+from vigym.engine.kernels.integrator import symmetric
 from vigym.engine.kernels.quaternion import (
     add,
     atan2,
@@ -69,6 +70,11 @@ def prepare_joint(kind, m, s, t, i):
     for k, axis in enumerate(axes):
         for j in range(3):
             t.N[i][k, j] = axis[j]
+        if has_law:
+            mass, h = s.mass[c][0], t.h[0][0]
+            swing = cross(rho, axis)
+            inertia = dot(axis, matvec(symmetric(vec(t.J[c])), axis)) + mass * dot(swing, swing)
+            t.apparent[m.first_axis[i] + k][0] = (mass if k < kt else inertia) / (h * h)
 
 
 def translation(kt, m, t, i):

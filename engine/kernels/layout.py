@@ -34,6 +34,8 @@ def model_fields(size):
     floats = {
         "gravity": (1, 3),
         "option": (1, 4),  # dt, tolerance, floor of the warm start, tolerance of gaps and joints
+        "scale": (1, 3),  # usual contact force, N; length of the mechanism, m; acceleration, m/s^2
+        "axis_length": (size.a, 1),  # lever of an axis: that length for a rotation, 1 for a translation
         "child_anchor": (j, 3),  # child's frame
         "parent_anchor": (j, 3),  # parent's frame
         "child_frame": (j, 4),  # joint frame in the child's frame, and in the parent's
@@ -84,6 +86,7 @@ def state_fields(size):
         "la": (a, AXIS_PAIRS),
         "lb": (a, AXIS_PAIRS),
         "dry": (a, 1),
+        "command": (a, 1),
         "effort": (a, 1),  # controls
         "target": (a, 2),
         "force": (n, 3),
@@ -100,7 +103,7 @@ def state_fields(size):
 
 def scratch_fields(size):
     n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
-    single = "h live good cold lost todo stride iterations residual substeps led alpha ratio total count mu center"
+    single = "h live good cold lost todo stride iterations residual substeps led alpha ratio lift caution total count mu center"
     return {
         **{name: (1, 1) for name in (*single.split(), "norm", "geometry", "poison")},
         "x": (n + 1, 3),
@@ -144,10 +147,13 @@ def scratch_fields(size):
         "loop_rows": (size.loops, 6, 6),
         "old_angle": (a, 1),
         "slope": (a, 2),
+        "apparent": (a, 1),
+        "give": (a, 1),
         "dphi": (a, 1),
         **{name: (a, AXIS_PAIRS) for name in "la lb li lda ldb lk".split()},
         "lr": (a, AXIS_PAIRS + 1),
         "dry": (a, 1),
+        "command": (a, 1),
         "ddry": (a, 1),
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),

@@ -30,6 +30,7 @@ from vigym.engine.kernels.small import (
 )
 from vigym.engine.kernels.sweep import each_coupling, each_loop_joint, each_piece, leaf_to_root, root_to_leaf
 
+
 def spread(kt, kr, S, xi):
     """S xi as (dx, dth): S holds one direction per free axis, the unit directions where three rotations are free."""
     dx = [sum_of(S[k][j] * xi[k] for k in range(kt)) if kt else 0.0 for j in range(3)]

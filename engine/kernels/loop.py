@@ -239,7 +239,9 @@ def known_loops(m, t, i, k, field):
         t.now[0][q] = 0.0
 
     def one(piece):
-        change = matvec([[field[piece][q, c] + 0.0 for c in range(6)] for q in range(k)], vec(t.w_loop[m.piece_loop[piece]]))
+        change = matvec(
+            [[field[piece][q, c] + 0.0 for c in range(6)] for q in range(k)], vec(t.w_loop[m.piece_loop[piece]])
+        )
         for q in range(k):
             t.now[0][q] = t.now[0][q] + change[q]
 

@@ -4,18 +4,31 @@ Each function takes the numbers of one contact or axis as lists; `flags` are 1 f
 rest. Sums and extremes over all pairs of an environment gather in one-block fields of the scratch store.
 """
 
-from vigym.engine.kernels import cone
-from vigym.engine.kernels.quaternion import sum_of, vec
-from vigym.engine.kernels.simd import absolute, maximum, on, select
-from vigym.engine.kernels.sweep import each_contact, each_limited_axis
+from vigym.engine.kernels.quaternion import sum_of
+from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 
-def measure(t, a, b, rows, flags):
-    """Complementarity and its count, and the largest residual of the rows."""
+def warm(a, b, scale_a, scale_b, floor):
+    """The last step's pair lifted back to a b >= floor^2 in units of its scales: the larger number stays, the smaller
+    one gives way. All pairs then start on about the same central path, and know which of the two is large."""
+    a, b = a / scale_a, b / scale_b
+    flip = less(a, b)
+    large = maximum(select(flip, b, a), floor)
+    small = maximum(select(flip, a, b), floor * floor / maximum(large, 1e-300))
+    return scale_a * select(flip, small, large), scale_b * select(flip, large, small)
+
+
+def corrected(t, a, b, da, db):
+    """Target of the corrector for one pair, sigma mu - da db, the second part kept in proportion to the pair."""
+    most = maximum(t.center[0][0], a * b)
+    return t.center[0][0] - minimum(maximum(da * db, -1.0 * most), most)
+
+
+def measure(t, a, b, flags):
+    """Products a b; their sum and count over all pairs give mu."""
     products = [flags[k] * a[k] * b[k] for k in range(len(a))]
     t.total[0][0] = t.total[0][0] + sum_of(products)
     t.count[0][0] = t.count[0][0] + sum_of(flags)
-    note(t, t.norm, rows)
     return products
 
 
@@ -43,63 +56,9 @@ def predict(t, a, b, da, db, flags):
     t.total[0][0] = t.total[0][0] + sum_of(after)
 
 
-def advance(t, block_a, block_b, a, b, da, db):
-    """a += alpha da, b += alpha db in the lanes that still iterate."""
-    live, alpha = on(t.live[0][0]), t.alpha[0][0]
-    for target, x, d in ((block_a, a, da), (block_b, b, db)):
-        for k in range(len(x)):
-            target[k] = select(live, x[k] + alpha * d[k], x[k])
-
-
-def _contact(s, t, c):
-    return vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), cone.active(s.friction[c][0])
-
-
-def _axis(s, t, a):
-    return vec(t.la[a]), vec(t.lb[a]), vec(t.lda[a]), vec(t.ldb[a]), vec(s.bounded[a])
-
-
-@each_contact
-def measure_contact(m, s, t, c):
-    a, b, _, _, flags = _contact(s, t, c)
-    rows = vec(t.cr[c])
-    note(t, t.norm, measure(t, a, b, rows, flags))
-    note(t, t.geometry, rows[:1])
-
-
-@each_limited_axis
-def measure_axis(m, s, t, a):
-    x, y, _, _, flags = _axis(s, t, a)
-    products = measure(t, x, y, vec(t.lr[a]), flags)
-    # the efforts that a stiff drive would like to apply are no measure: relative to the larger of the two
-    note(t, t.norm, [p / maximum(maximum(x[k], y[k]), 1.0) for k, p in enumerate(products)])
-
-
-@each_contact
-def reach_contact(m, s, t, c):
-    reach(t, *_contact(s, t, c)[:4])
-
-
-@each_limited_axis
-def reach_axis(m, s, t, a):
-    reach(t, *_axis(s, t, a)[:4])
-
-
-@each_contact
-def predict_contact(m, s, t, c):
-    predict(t, *_contact(s, t, c))
-
-
-@each_limited_axis
-def predict_axis(m, s, t, a):
-    predict(t, *_axis(s, t, a))
-
-
-@each_contact
-def update_contact(m, s, t, c):
-    advance(t, t.ca[c], t.cb[c], *_contact(s, t, c)[:4])
-
-
-@each_limited_axis
-def update_axis(m, s, t, a):
-    advance(t, t.la[a], t.lb[a], *_axis(s, t, a)[:4])
+def advance(t, block_a, block_b, a, b, da, db, scales):
+    """a += alpha da, b += alpha db in the lanes that still iterate, then away from the boundary if they are stuck."""
+    live, alpha, lift = on(t.live[0][0]), t.alpha[0][0], t.lift[0][0]
+    for k, (scale_a, scale_b) in enumerate(scales):
+        new = warm(a[k] + alpha * da[k], b[k] + alpha * db[k], scale_a, scale_b, lift)
+        block_a[k], block_b[k] = select(live, new[0], a[k]), select(live, new[1], b[k])

@@ -317,7 +317,9 @@ class Field:
             return Index(self.builder, _load_index(self.builder, pointer, index))
         stride = ir.Constant(I64, int(np.prod(self.shape, dtype=int)) * self.store.lanes)
         offset = self.builder.mul(index, stride, flags=["nsw"])
-        return Block(self.builder, self.store, self.name, self.shape, self.builder.gep(pointer, [offset], inbounds=True))
+        return Block(
+            self.builder, self.store, self.name, self.shape, self.builder.gep(pointer, [offset], inbounds=True)
+        )
 
 
 class Block:

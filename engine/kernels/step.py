@@ -98,7 +98,9 @@ def remember_body(m, s, t, i):
     for divisor in (1.0, 2.0, 4.0, 8.0):
         most = 0.95 * integrator.SPIN * divisor / m.option[0][0]
         stride = t.stride[0][0]
-        t.stride[0][0] = select(less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride)
+        t.stride[0][0] = select(
+            less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride
+        )
 
 
 @each_axis

@@ -10,8 +10,11 @@ LINKS = 10
 
 
 def falling_chain() -> Simulator:
-    """Ten links with hinges about y and z in turn, fixed to the world at one end, released horizontally."""
-    sim = Simulator(chain(["revolute"] * LINKS), dt=0.01, num_envs=2)
+    """Ten links with hinges about y and z in turn, fixed to the world at one end, released horizontally.
+
+    All the height they lose, 150 J, is enough to whip the last link to 100 rad/s: half a radian a step.
+    """
+    sim = Simulator(chain(["revolute"] * LINKS), dt=0.005, num_envs=2)
     start = np.zeros((2, LINKS))
     start[1, 1] = 0.3  # not in one plane
     sim.set_joint_state(start)
