@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine import coordinates, diagnostics
 from vigym.engine.errors import InputError, StateError
+from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels import layout
 from vigym.engine.kernels.cache import DiskCache
 from vigym.engine.kernels.integrator import SPIN
@@ -344,6 +345,10 @@ class Simulator:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
         mass, inertia = self._inertia()
         return diagnostics.momentum(*self.state, mass, inertia, self._get("led")[:, 0, 0])
+
+    def gradients(self) -> Gradients:
+        """Derivatives of the next state by the state and by the efforts, for the last (single) step."""
+        return gradients(self)
 
     def _inertia(self) -> tuple[Array, Array]:
         six = self._get("inertia")

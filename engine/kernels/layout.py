@@ -77,6 +77,9 @@ def state_fields(size):
         "v": (n, 3),
         "w": (n, 3),
         "led": (1, 1),  # length of the (sub)step that led here
+        "old": (n, 13),  # x, q, v, w, angle and led before the last step
+        "old_angle": (a, 1),
+        "old_led": (1, 1),
         "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
@@ -103,7 +106,7 @@ def state_fields(size):
 
 def scratch_fields(size):
     n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
-    single = "h live good cold lost todo stride iterations residual substeps led alpha ratio lift caution total count mu center"
+    single = "h live good cold lost todo stride iterations residual substeps alpha ratio lift caution total count mu center"
     return {
         **{name: (1, 1) for name in (*single.split(), "norm", "geometry", "poison")},
         "x": (n + 1, 3),
@@ -119,7 +122,6 @@ def scratch_fields(size):
         "r": (n + 1, 6),
         "D": (n + 1, 6, 6),
         "y": (n + 1, 6),
-        "old": (n, 13),
         "wrench": (j, 6),
         "rho0": (j, 3),
         "arm0": (j, 3),
@@ -145,7 +147,6 @@ def scratch_fields(size):
         "g2": (size.loops, 6),
         "w_loop": (size.loops, 6),
         "loop_rows": (size.loops, 6, 6),
-        "old_angle": (a, 1),
         "slope": (a, 2),
         "apparent": (a, 1),
         "give": (a, 1),

@@ -82,18 +82,18 @@ def begin(m, s, t):
     t.stride[0][0] = TICKS
     for field in (t.cold, t.lost, t.iterations, t.residual, t.substeps):
         field[0][0] = 0.0
-    t.led[0][0] = s.led[0][0]
+    s.old_led[0][0] = s.led[0][0]
 
 
 @each_body
 def remember_body(m, s, t, i):
     """What to go back to; and a shorter stride for bodies that already spin too fast for dt."""
     for k in range(3):
-        t.old[i][k] = s.x[i][k]
-        t.old[i][7 + k] = s.v[i][k]
-        t.old[i][10 + k] = s.w[i][k]
+        s.old[i][k] = s.x[i][k]
+        s.old[i][7 + k] = s.v[i][k]
+        s.old[i][10 + k] = s.w[i][k]
     for k in range(4):
-        t.old[i][3 + k] = s.q[i][k]
+        s.old[i][3 + k] = s.q[i][k]
     w = vec(s.w[i])
     for divisor in (1.0, 2.0, 4.0, 8.0):
         most = 0.95 * integrator.SPIN * divisor / m.option[0][0]
@@ -105,7 +105,7 @@ def remember_body(m, s, t, i):
 
 @each_axis
 def remember_axis(m, s, t, a):
-    t.old_angle[a][0] = s.angle[a][0]
+    s.old_angle[a][0] = s.angle[a][0]
 
 
 @block
@@ -139,18 +139,18 @@ def report(m, s, t):
     s.status[0][1] = t.iterations[0][0]
     s.status[0][2] = t.residual[0][0]
     s.status[0][3] = t.substeps[0][0]
-    s.led[0][0] = select(lost, t.led[0][0], s.led[0][0])
+    s.led[0][0] = select(lost, s.old_led[0][0], s.led[0][0])
 
 
 @each_body
 def revert_body(m, s, t, i):
     lost = on(t.lost[0][0])
     for k in range(3):
-        s.x[i][k] = select(lost, t.old[i][k], s.x[i][k])
-        s.v[i][k] = select(lost, t.old[i][7 + k], s.v[i][k])
-        s.w[i][k] = select(lost, t.old[i][10 + k], s.w[i][k])
+        s.x[i][k] = select(lost, s.old[i][k], s.x[i][k])
+        s.v[i][k] = select(lost, s.old[i][7 + k], s.v[i][k])
+        s.w[i][k] = select(lost, s.old[i][10 + k], s.w[i][k])
     for k in range(4):
-        s.q[i][k] = select(lost, t.old[i][3 + k], s.q[i][k])
+        s.q[i][k] = select(lost, s.old[i][3 + k], s.q[i][k])
     for k in range(6):
         s.wrench[i][k] = select(lost, 0.0, s.wrench[i][k])
 
@@ -158,7 +158,7 @@ def revert_body(m, s, t, i):
 @each_axis
 def revert_axis(m, s, t, a):
     lost = on(t.lost[0][0])
-    s.angle[a][0] = select(lost, t.old_angle[a][0], s.angle[a][0])
+    s.angle[a][0] = select(lost, s.old_angle[a][0], s.angle[a][0])
     s.dry[a][0] = select(lost, 0.0, s.dry[a][0])
     for k in range(axis.PAIRS):
         s.la[a][k] = select(lost, 1.0, s.la[a][k])

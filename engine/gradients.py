@@ -1,0 +1,131 @@
+"""Derivatives of the last step by the implicit function theorem: at the solution, K dy = -d(residual)/d(input).
+
+The kernels run uncompiled here, with one LANE per input: first on complex numbers, where an imaginary step of one input
+gives the derivative of every residual exactly; then on real numbers, where the same elimination that solves a step
+solves for all inputs at once. One more lane, without any step, is the zero that is subtracted.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from vigym.engine.errors import InputError
+from vigym.engine.kernels import layout
+from vigym.engine.kernels.integrator import velocity_change
+from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
+from vigym.engine.kernels.step import begin_step
+from vigym.engine.kernels.store import Group
+from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
+
+if TYPE_CHECKING:
+    from vigym.engine.simulator import Simulator
+
+STEP = 1e-30
+RESIDUALS = ("r", "delta", "rN", "cr", "lr")
+UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
+
+
+class Gradients(NamedTuple):
+    """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
+
+    state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
+    effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
+    """
+
+    state: Array
+    effort: Array
+
+
+def gradients(sim: "Simulator") -> Gradients:
+    """Derivatives of the last step of every environment."""
+    status = sim.status
+    if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
+        raise InputError(
+            f"environment {bad[0]} has no gradients: its last step "
+            + ("was cut into substeps" if status.converged[bad[0]] and status.substeps[bad[0]] > 1 else "did not happen")
+        )
+    model = sim.model
+    n, inputs = model.n_bodies, 12 * model.n_bodies + model.n_axes
+    lanes = sim.num_envs * (inputs + 1)
+    m = sim._constants[0]
+    stores = []
+    for dtype in (complex, float):
+        s = layout.state_store(model.features, model.sizes, lanes, 1, dtype)[0]
+        t = layout.scratch_store(model.features, model.sizes, lanes, dtype)[0]
+        before(sim, s, inputs + 1)
+        stores.append((s, t))
+    (s, t), (real_s, real_t) = stores
+    perturb(s, model.n_bodies, model.n_axes, sim.num_envs)
+    with np.errstate(all="ignore"):
+        for state, scratch in stores:
+            begin_step(m, state, scratch)
+            scratch.h[...], scratch.live[...] = sim.dt, 1.0
+            start(m, state, scratch)
+            at_solution(sim, state, scratch, inputs + 1)
+            residual(m, state, scratch)
+        for name in RESIDUALS:
+            getattr(real_t, name)[...] = getattr(t, name).imag / STEP
+        factorize(m, real_s, real_t)
+        substitute(m, real_s, real_t)
+    out = np.zeros((lanes, n, 12))
+    for i in range(n):
+        out[:, i] = next_state(s, t, real_t, i)
+    columns = out.reshape(sim.num_envs, inputs + 1, 12 * n)
+    columns = np.swapaxes(columns[:, :-1] - columns[:, -1:], 1, 2)
+    return Gradients(columns[..., : 12 * n].copy(), columns[..., 12 * n :].copy())
+
+
+def lanes_of(value: Array, times: int) -> Array:
+    """(num_envs, ...) repeated for every input, lane last."""
+    return np.moveaxis(np.repeat(value, times, axis=0), 0, -1)
+
+
+def before(sim: "Simulator", s: Group, times: int) -> None:
+    """The state before the last step, and everything that went into it."""
+    for name in sim._store.fields:
+        getattr(s, name)[...] = lanes_of(sim._get(name), times)
+    for name, part in (("x", slice(0, 3)), ("q", slice(3, 7)), ("v", slice(7, 10)), ("w", slice(10, 13))):
+        getattr(s, name)[...] = s.old[:, part]
+    s.angle[...], s.led[...] = s.old_angle, s.old_led
+
+
+def perturb(s: Group, n: int, n_axes: int, num_envs: int) -> None:
+    """An imaginary step of input k in lane k of every environment."""
+    inputs = 12 * n + n_axes
+    for env in range(num_envs):
+        first = env * (inputs + 1)
+        for i in range(n):
+            for k in range(3):
+                lane = first + 12 * i + k
+                s.x[i, k, lane] += 1j * STEP
+                s.v[i, k, lane + 6] += 1j * STEP
+                s.w[i, k, lane + 9] += 1j * STEP
+                turn = np.zeros(4)
+                turn[1 + k] = 0.5
+                q = s.q[i, :, lane + 3].real
+                s.q[i, :, lane + 3] += 1j * STEP * multiply(q, turn)
+        for a in range(n_axes):
+            s.effort[a, 0, first + 12 * n + a] += 1j * STEP
+
+
+def at_solution(sim: "Simulator", s: Group, t: Group, times: int) -> None:
+    """Put the unknowns where the last step found them."""
+    for name in UNKNOWNS:
+        getattr(t, name)[...] = getattr(s, name)
+    _, q, v, w = sim.state
+    t.V[...] = lanes_of(np.concatenate([v, rotate(q, w)], -1), times)
+
+
+def next_state(s: Group, t: Group, real: Group, i: int) -> Array:
+    """d(x, rotation, v, w) of body i after the step, one row a lane: the direct part plus the one through V."""
+    y, om = real.y[i], real.V[i, 3:]
+    dV = np.array(velocity_change(real.h[0][0], real.sq[i][0], list(om), list(y)))
+    q, dq = real.qn[i].T, t.qn[i].imag.T / STEP
+    R = rotation_matrix(real.q[i].T)  # before the step
+    dx = t.xn[i].imag / STEP + y[:3]
+    direct = 2.0 * multiply(conjugate(q), dq)[:, 1:]
+    turned = direct + rotate(conjugate(q), y[3:].T)
+    # w = R^T om: R turns with the perturbation of q
+    spin = np.einsum("kjl,jl->kl", t.R[i].imag.transpose(1, 0, 2) / STEP, om)
+    dw = spin.T + np.einsum("lji,jl->li", R, dV[3:])
+    return np.concatenate([dx.T, turned, dV[:3].T, dw], -1)
