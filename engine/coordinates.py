@@ -2,7 +2,7 @@
 
 Coordinates of a joint's free axes, translations first: lengths along its axes in the parent's frame; one free rotation:
 its angle; two (a Hooke joint, axis 1 in the parent, axis 2 in the child): both angles; three: the rotation vector.
-Velocities are their rates, except that three free rotations report the relative angular velocity along the child's axes.
+Velocities are their rates; three free rotations report the relative angular velocity along the child's axes instead.
 """
 
 import numpy as np

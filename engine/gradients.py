@@ -40,10 +40,8 @@ def gradients(sim: "Simulator") -> Gradients:
     """Derivatives of the last step of every environment."""
     status = sim.status
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
-        raise InputError(
-            f"environment {bad[0]} has no gradients: its last step "
-            + ("was cut into substeps" if status.converged[bad[0]] and status.substeps[bad[0]] > 1 else "did not happen")
-        )
+        reason = "was cut into substeps" if status.substeps[bad[0]] > 1 else "did not happen"
+        raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
     model = sim.model
     n, inputs = model.n_bodies, 12 * model.n_bodies + model.n_axes
     lanes = sim.num_envs * (inputs + 1)

@@ -45,7 +45,8 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
         neighbours[a].append((b, j))
         neighbours[b].append((a, j))
         is_child[b] = True
-    parent, tree = np.full(n, n), [None] * n
+    parent = np.full(n, n)
+    tree: list[Joint | None] = [None] * n
     order: list[int] = []
     seen, used = np.zeros(n + 1, bool), np.zeros(len(joints), bool)
     for root in [n, *np.flatnonzero(~is_child), *range(n)]:

@@ -89,6 +89,17 @@ class Model:
         self.contact_table = self._contact_table()
 
     @property
+    def axis_names(self) -> list[str]:
+        """Names of the free joint axes, in the order of efforts, positions and velocities."""
+        names = []
+        for joint in self.mechanism.joints:
+            if joint.kind != "floating" and joint.n_free == 1:
+                names.append(joint.name)
+            elif joint.kind != "floating":
+                names += [f"{joint.name}.{motion[0]}{'xyz'[row]}" for motion, row in joint.free_axes]
+        return names
+
+    @property
     def force_scale(self) -> float:
         """What a contact usually carries, N: a share of the weight (on Earth)."""
         weight = ACCELERATION * sum(body.mass for body in self.mechanism.bodies)
@@ -114,14 +125,14 @@ class Model:
                 axis = joint.basis[row]
                 direction = rotation.rotate(joint.orientation, axis) if by_parent else axis
                 rows.append((p, c, p if by_parent else c, direction, joint.child_anchor, slides))
-        p, c, carrier, direction, anchor, slides = zip(*rows, strict=True) if rows else ([],) * 6
+        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
         return AxisTable(
-            np.array(p, int),
-            np.array(c, int),
-            np.array(carrier, int),
-            np.array(direction, float).reshape(-1, 3),
-            np.array(anchor, float).reshape(-1, 3),
-            np.array(slides, bool),
+            np.array(columns[0], int),
+            np.array(columns[1], int),
+            np.array(columns[2], int),
+            np.array(columns[3], float).reshape(-1, 3),
+            np.array(columns[4], float).reshape(-1, 3),
+            np.array(columns[5], bool),
         )
 
     def _contact_table(self) -> ContactTable:
@@ -224,7 +235,7 @@ def kind_of(joint: Joint | None) -> int:
     return int(16 * has_law(joint) + 4 * translations + rotations)
 
 
-def frames(m, i: int, joint: Joint) -> None:
+def frames(m: Group, i: int, joint: Joint) -> None:
     """Anchors and frames of body i's joint, the free axes put where the kernels expect them."""
     R = rotation.rotation_matrix(joint.orientation)
     held, turning = joint.constrained[:3], ~joint.constrained[3:]

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine import coordinates, diagnostics
+from vigym.engine.admission import check_state
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels import layout
 from vigym.engine.kernels.cache import DiskCache
 from vigym.engine.kernels.integrator import SPIN
 from vigym.engine.kernels.simd import compiled as compile_kernel
-from vigym.engine.kernels.step import TICKS, step
+from vigym.engine.kernels.step import step
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
@@ -23,7 +24,6 @@ from vigym.engine.validation import number, numeric
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); see docs/performance.md
 CONES = ("pyramid",)
-SLACK = 1e-6  # what a state set from outside may miss joints (m, rad), gaps (m) and limits by
 MAGIC = b"vigym-1"
 
 _step = compile_kernel(step, DiskCache("step"))
@@ -150,7 +150,9 @@ class Simulator:
         ]
         size = np.linalg.norm(state[1], axis=-1, keepdims=True)
         if (bad := np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)).size:
-            raise StateError(f"q of {self._body(bad[0])} has length {size[tuple(bad[0])][0]:.6g}, not 1")
+            env, i = bad[0]
+            name = self.model.mechanism.bodies[i].name
+            raise StateError(f"q of body {name!r} of environment {env} has length {size[env, i, 0]:.6g}, not 1")
         state[1] = state[1] / size
         self._check(state, chosen)
         self._write(state, chosen)
@@ -198,40 +200,9 @@ class Simulator:
         self._unchecked = False
 
     def _check(self, state: Any, chosen: NDArray[np.bool_]) -> None:
-        x, q, v, w = (value[chosen] for value in state)
         env = np.flatnonzero(chosen)
-        spin = np.linalg.norm(w, axis=-1)
-        most = SPIN * TICKS / self.dt
-        if (bad := np.argwhere(spin > most)).size:
-            k, i = bad[0]
-            raise StateError(
-                f"w of {self._body((env[k], i))} is {spin[k, i]:.4g} rad/s; dt = {self.dt:g} s allows {most:.4g}"
-            )
-        error = coordinates.errors(self.model, x, q)
-        if (bad := np.argwhere(error > SLACK)).size:
-            k, j = bad[0]
-            name = self.model.mechanism.joints[j].name
-            raise StateError(
-                f"joint {name!r} of environment {env[k]} is open by {error[k, j]:.3g} (m or rad): set poses that "
-                "close it, or use set_joint_state"
-            )
-        gap = diagnostics.gaps(self.model, x, q)
-        if (bad := np.argwhere(gap < -SLACK)).size:
-            k, c = bad[0]
-            name = self.model.mechanism.contacts[c].name
-            raise StateError(
-                f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: "
-                "start it at or above the plane"
-            )
-        phi = coordinates.positions(self.model, x, q)
-        bounds, bounded = self._get("bounds")[chosen], self._get("bounded")[chosen]
-        for side, excess in ((0, bounds[..., 0] - phi), (1, phi - bounds[..., 1])):
-            if (bad := np.argwhere((excess > SLACK) & (bounded[..., side] > 0))).size:
-                k, a = bad[0]
-                raise StateError(
-                    f"{self.axis_names[a]} of environment {env[k]} is {excess[k, a]:.3g} beyond its "
-                    f"{'upper' if side else 'lower'} limit"
-                )
+        limits = self._get("bounds")[env], self._get("bounded")[env]
+        check_state(self.model, self.dt, State(*(value[env] for value in state)), limits, env)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(
@@ -300,13 +271,7 @@ class Simulator:
     @property
     def axis_names(self) -> list[str]:
         """Names of the free joint axes, in the order of efforts, positions and velocities."""
-        names = []
-        for _, joint in coordinates.axis_joints(self.model):
-            if joint.n_free == 1:
-                names.append(joint.name)
-            else:
-                names += [f"{joint.name}.{motion[0]}{'xyz'[row]}" for motion, row in joint.free_axes]
-        return names
+        return self.model.axis_names
 
     def joint_positions(self) -> Array:
         """Coordinates of the free joint axes (num_envs, n_efforts), m or rad; full turns are counted."""
@@ -402,10 +367,6 @@ class Simulator:
         if array.shape != (self.num_envs,) or array.dtype != bool:
             raise InputError(f"mask must be {self.num_envs} booleans, got {array.dtype} of shape {array.shape}")
         return array
-
-    def _body(self, where: Any) -> str:
-        env, body = where
-        return f"body {self.model.mechanism.bodies[body].name!r} of environment {env}"
 
 
 def count(value: int, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Forces on the free axes of a joint: effort, PD drive with effort limit, spring, damper, dry friction, position limits.
+"""Forces on the free axes of a joint: effort, PD drive, spring, damper, dry friction, limits of effort and position.
 
 All of them depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h (DESIGN: joints):
 
@@ -12,7 +12,8 @@ effort times a motion; e is an effort's usual motion, effort -> motion (rad per 
     cut+  _|_ e (limit - motor)     cut-  _|_ e (limit + motor)        what the effort limit cuts off
     slip+ _|_ friction + dry        slip- _|_ friction - dry           h rate = slip+ - slip-, |dry| <= friction
 
-A bound that is infinite (or a friction of zero) has its flag `bounded` off; its pair rests at a = b = 1 and takes no part.
+A bound that is infinite (or a friction of zero) has its flag `bounded` off: its pair rests at a = b = 1 and takes no
+part.
 """
 
 from vigym.engine.kernels.pairs import corrected, warm
@@ -117,8 +118,8 @@ def start_axis(m, s, t, a):
 def guess_drive(s, t, a):
     """What a drive would ask for and its limit cuts off: the pairs cut+ and cut-.
 
-    It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads, the
-    drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
+    It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads,
+    the drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
     h, rate, limit = t.h[0][0], s.rate[a][0], s.bounds[a][CUT]
     _, _, _, kp, kd = vec(s.gains[a])
     u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target[a][1] - rate)

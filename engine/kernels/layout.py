@@ -106,7 +106,9 @@ def state_fields(size):
 
 def scratch_fields(size):
     n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
-    single = "h live good cold lost todo stride iterations residual substeps alpha ratio lift caution total count mu center"
+    single = (
+        "h live good cold lost todo stride iterations residual substeps alpha ratio lift caution total count mu center"
+    )
     return {
         **{name: (1, 1) for name in (*single.split(), "norm", "geometry", "poison")},
         "x": (n + 1, 3),
@@ -151,7 +153,7 @@ def scratch_fields(size):
         "apparent": (a, 1),
         "give": (a, 1),
         "dphi": (a, 1),
-        **{name: (a, AXIS_PAIRS) for name in "la lb li lda ldb lk".split()},
+        **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lda", "ldb", "lk"]},
         "lr": (a, AXIS_PAIRS + 1),
         "dry": (a, 1),
         "command": (a, 1),
@@ -159,7 +161,7 @@ def scratch_fields(size):
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),
         "gap": (c, 1),
-        **{name: (c, PAIRS) for name in "ca cb cr ci cda cdb ck".split()},
+        **{name: (c, PAIRS) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},
     }
 
 

@@ -1,13 +1,14 @@
 """Joints that close kinematic loops: a border around the tree's elimination, no wider than the loop itself.
 
-A loop joint's unknown is the change w (6) of its wrench, along the directions of its own rows. It pushes on the two bodies it joins, and its six rows ask that their
-relative motion obeys the joint (constrained rows) or that the wrench obeys the axis law (free rows, see joint.py):
+A loop joint's unknown is the change w (6) of its wrench, along the directions of its own rows. It pushes on the two
+bodies it joins, and its six rows ask that their relative motion obeys the joint (constrained rows) or that the wrench
+obeys the axis law (free rows, see joint.py):
 
     body i:   D y + C w + r = 0,       loop l:   R y + E w + g = 0      (summed over loops and bodies)
 
 While bodies are eliminated from the leaves (ldu.py), C and R travel towards the root along both sides of the loop; one
 PIECE is kept per loop and body on its way. Where the sides meet, everything inside the loop is gone and w is eliminated
-too. Loops that share bodies are coupled through blocks of E: that is the fill-in, found once when the mechanism is built.
+too. Loops that share bodies are coupled through blocks of E: that is the fill-in, found once for each mechanism.
 
 A planar loop of hinges states some rows twice; E is then singular in directions that do not matter. Constrained rows
 get a compliance of 1e-8 of the bodies' own (EPSILON), relative to the wrench of the last iteration: the solution stays

@@ -33,7 +33,7 @@ def measure(t, a, b, flags):
 
 
 def note(t, norm, values):
-    """Take the largest |value| into a norm; the sum of all values, in `poison`, shows a NaN that a maximum would hide."""
+    """Take the largest |value| into a norm; their sum, in `poison`, shows a NaN that a maximum would hide."""
     largest, poison = norm[0][0], t.poison[0][0]
     for value in values:
         largest = maximum(absolute(value), largest)

@@ -5,7 +5,7 @@ lane being the last axis: (n, r, c, L). A store may have many groups of L lanes.
 by all environments) has no lane axis.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,12 @@ class Features(NamedTuple):
 class Group:
     """The fields of one lane group as NumPy views: what kernels see when they run uncompiled."""
 
-    def __init__(self, features, views):
+    def __init__(self, features: Features, views: dict[str, np.ndarray]) -> None:
         self.features = features
         self.__dict__.update(views)
+
+    def __getattr__(self, name: str) -> Any:  # tells type checkers that there are more
+        raise AttributeError(f"no field {name!r}")
 
 
 class Store:
@@ -48,7 +51,7 @@ class Store:
             self.fields[name] = start, start + size, (*shape, *lane_axis)
             start += -(-size // 8) * 8  # every field starts on a cache line
         self.slab = _aligned(groups, start, dtype)
-        whole = self.slab.view(np.int64) if dtype is float else None
+        whole = self.slab.view(np.int64) if dtype is float else self.slab
         for name, (first, last, shape) in self.fields.items():
             source = whole if name in integers else self.slab
             setattr(self, name, source[:, first:last].reshape(groups, *shape))
@@ -64,7 +67,10 @@ class Store:
             label,
         )
 
-    def __getitem__(self, index):
+    def __getattr__(self, name: str) -> Any:  # tells type checkers that there are more
+        raise AttributeError(f"no field {name!r}")
+
+    def __getitem__(self, index: int) -> Group:
         return Group(self.features, {name: getattr(self, name)[index] for name in self.fields})
 
 

@@ -103,6 +103,19 @@ def test_impacts_at_50_m_s(h):
     assert_usable(sim, Simulator(box(), dt=h, num_envs=count), 20)
 
 
+@pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
+@pytest.mark.parametrize("speed", [3.0, 30.0])
+def test_a_box_that_lies_flat_is_slammed_down(h, speed):
+    # Four contacts closed from the start, and velocities of m/s and rad/s into the ground and along it: two of the corners
+    # must stop at once, with forces of m v / h. There is a solution, so it has to be found.
+    count, rng = 256, np.random.default_rng(16)
+    v, w = speed / 3 * rng.normal(size=(count, 1, 3)), speed * rng.normal(size=(count, 1, 3))
+    v[..., 2] = -np.abs(v[..., 2])
+    sim = Simulator(box(), dt=h, num_envs=count)
+    sim.set_state(v=v, w=w)
+    assert (survive(sim, 10) == 1.0).all()
+
+
 def test_spinning_boxes_hit_the_ground():
     # |w| from 0.5 / h to 10 / h: corners at up to 250 m/s.
     count, rng = 8, np.random.default_rng(13)

@@ -1,0 +1,49 @@
+"""Which states may be set: joints closed, nothing in the ground, coordinates within limits, no impossible spin."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.engine import coordinates, diagnostics
+from vigym.engine.errors import StateError
+from vigym.engine.kernels.integrator import SPIN
+from vigym.engine.kernels.step import TICKS
+from vigym.engine.model import Model
+from vigym.engine.rotation import Array
+from vigym.engine.state import State
+
+SLACK = 1e-6  # what a state set from outside may miss joints (m, rad), gaps (m) and limits by
+
+
+def check_state(model: Model, dt: float, state: State, limits: tuple[Array, Array], env: NDArray[np.int64]) -> None:
+    """Raise a StateError that names the first thing wrong with the states of the environments numbered `env`.
+
+    limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...)
+    """
+    x, q, _, w = state
+    mechanism = model.mechanism
+    spin, most = np.linalg.norm(w, axis=-1), SPIN * TICKS / dt
+    for k, i in np.argwhere(spin > most)[:1]:
+        raise StateError(
+            f"w of body {mechanism.bodies[i].name!r} of environment {env[k]} is {spin[k, i]:.4g} rad/s; "
+            f"dt = {dt:g} s allows {most:.4g}"
+        )
+    error = coordinates.errors(model, x, q)
+    for k, j in np.argwhere(error > SLACK)[:1]:
+        raise StateError(
+            f"joint {mechanism.joints[j].name!r} of environment {env[k]} is open by {error[k, j]:.3g} (m or rad): "
+            "set poses that close it, or use set_joint_state"
+        )
+    gap = diagnostics.gaps(model, x, q)
+    for k, c in np.argwhere(gap < -SLACK)[:1]:
+        raise StateError(
+            f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "
+            f"{-gap[k, c]:.3g} m: start it at or above the plane"
+        )
+    phi = coordinates.positions(model, x, q)
+    bounds, bounded = limits
+    for side, excess in (("lower", bounds[..., 0] - phi), ("upper", phi - bounds[..., 1])):
+        flags = bounded[..., 0 if side == "lower" else 1] > 0
+        for k, a in np.argwhere((excess > SLACK) & flags)[:1]:
+            raise StateError(
+                f"{model.axis_names[a]!r} of environment {env[k]} is {excess[k, a]:.3g} beyond its {side} limit"
+            )
