@@ -1,6 +1,6 @@
 """Small mechanisms that the tests share, and the way they are stepped: `advance` looks at every single step."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ CUSTOM = {"slab": (1, 0, 0, 1, 1, 1), "ball-slide": (1, 1, 0, 0, 0, 0)}
 def check(sim: Simulator) -> None:
     """The last step converged, nothing is NaN, nothing penetrates."""
     status = sim.status
-    assert status.converged.all(), f"environments {np.flatnonzero(~status.converged)} failed, residual {status.residual}"
+    assert status.converged.all(), (
+        f"environments {np.flatnonzero(~status.converged)} failed, residual {status.residual}"
+    )
     assert np.isfinite(sum(values.sum() for values in sim.state))
     if sim.model.n_contacts:
         assert sim.contact_gaps().min() >= -GAP
@@ -102,13 +104,14 @@ def double_pendulum(mass: float = 1.0, length: float = 1.0) -> Mechanism:
 
 
 def chain(
-    kinds: Iterable[str],
+    n: int,
+    kind: str | Sequence[str],
     free: bool = False,
     gravity: float = GRAVITY,
     length: float = 0.3,
-    options: Callable[[str, int], dict[str, Any]] = lambda kind, n_free: {},
+    options: Callable[[str, int], dict[str, Any]] | None = None,
 ) -> Mechanism:
-    """Links one after the other along x, horizontal at zero coordinates, one joint of each of `kinds`.
+    """n links one after the other along x, horizontal at zero coordinates, by joints of one kind or of n kinds.
 
     The first link hangs on the world, or with `free` on a first body that flies. Hinge axes point in turn along y
     and z, slides are skew. options(kind, n_free): of that joint.
@@ -121,6 +124,7 @@ def chain(
         last, anchor = "base", (length / 2, 0, 0)
     free_axes = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "planar": 3, "universal": 2}
     free_axes |= {"spherical": 3, "slab": 2, "ball-slide": 4}
+    kinds = [kind] * n if isinstance(kind, str) else kind
     for k, kind in enumerate(kinds):
         m.add_body(f"link {k}", mass=1.0, inertia=inertia)
         axes: dict[str, Any] = {"axis": (0, 1, 0) if k % 2 == 0 else (0, 0, 1)}
@@ -136,7 +140,7 @@ def chain(
             parent_anchor=anchor,
             child_anchor=(-length / 2, 0, 0),
             **axes,
-            **options(kind, free_axes[kind]),
+            **(options(kind, free_axes[kind]) if options else {}),
         )
         last, anchor = f"link {k}", (length / 2, 0, 0)
     return m

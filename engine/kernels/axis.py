@@ -123,7 +123,7 @@ def guess_drive(s, t, a):
     h, rate, limit = t.h[0][0], s.rate[a][0], s.bounds[a][CUT]
     _, _, _, kp, kd = vec(s.gains[a])
     u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target[a][1] - rate)
-    back = 1.0 + (kp + kd / h) / t.apparent[a][0]
+    back = 1.0 + (kp + kd / h) / maximum(t.apparent[a][0], 1e-300)
     over, under = u - limit * back, -1.0 * u - limit * back
     motor = select(less(0.0, over), limit, select(less(0.0, under), -1.0 * limit, u / back))
     give = t.give[a][0]
@@ -148,11 +148,11 @@ def affine_axis(m, s, t, a):
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
+    least, give, h = 0.01 * m.option[0][1], t.give[a][0], t.h[0][0]
     for k in range(PAIRS):
-        target = corrected(t, t.la[a][k], t.lb[a][k], t.lda[a][k], t.ldb[a][k])
-        if k in (CUT, UNCUT):  # a slack smaller than the rounding of its own row would stall the iteration
-            target = maximum(target, 0.01 * m.option[0][1] * t.give[a][0] * t.la[a][k])
-        t.lk[a][k] = s.bounded[a][k] * target
+        A, B = t.la[a][k], t.lb[a][k]
+        unit = give * maximum(A, 1.0) if k in (CUT, UNCUT) else h
+        t.lk[a][k] = s.bounded[a][k] * corrected(t, A, B, t.lda[a][k], t.ldb[a][k], least * unit)
 
 
 @each_limited_axis

@@ -44,6 +44,19 @@ def source_hash(directory: Path = Path(__file__).parent) -> str:
     return digest.hexdigest()
 
 
+def seal(data: bytes) -> bytes:
+    """data with its checksum: LLVM aborts the process when it is given damaged code."""
+    return hashlib.sha256(data).digest() + data
+
+
+def unseal(sealed: bytes) -> bytes:
+    """What was sealed; ValueError if it was damaged since."""
+    data = sealed[32:]
+    if seal(data) != sealed:
+        raise ValueError("damaged file")
+    return data
+
+
 class DiskCache:
     """Numba's cache of one function (the calls its dispatcher makes), kept as described at the top of this file."""
 
@@ -60,7 +73,7 @@ class DiskCache:
     def load_overload(self, sig, context):
         """The compiled function, or None; a file that cannot be used is treated as absent."""
         try:
-            return simd.load(context, self.path(sig, context).read_bytes())
+            return simd.load(context, unseal(self.path(sig, context).read_bytes()))
         except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ValueError, TypeError, RuntimeError):
             print(
                 "vigym: compiling the physics for this kind of mechanism, once for this machine (5 to 20 s) ...",
@@ -75,7 +88,7 @@ class DiskCache:
         path = self.path(sig, result.target_context)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            data = simd.dump(result)
+            data = seal(simd.dump(result))
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:
                 temporary = Path(file.name)
                 try:

@@ -119,7 +119,9 @@ def correct_contact(m, s, t, c):
     """Targets of the corrector, sigma mu - da db, and what they add to the right-hand side."""
     i = m.contact_body[c]
     flags = cone.active(s.friction[c][0])
-    k = [flags[j] * corrected(t, t.ca[c][j], t.cb[c][j], t.cda[c][j], t.cdb[c][j]) for j in range(PAIRS)]
+    least = 0.01 * m.option[0][1] * t.h[0][0]
+    k = [corrected(t, t.ca[c][j], t.cb[c][j], t.cda[c][j], t.cdb[c][j], least) for j in range(PAIRS)]
+    k = [flags[j] * k[j] for j in range(PAIRS)]
     store(t.ck[c], k)
     constant, _, _ = response(s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))

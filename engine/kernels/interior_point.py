@@ -184,11 +184,11 @@ def energy(m, t):
 
 @block
 def choose_center(m, s, t):
-    """center = sigma mu, sigma = (mu_affine / mu)^3; never far below the tolerance, where only rounding is left."""
+    """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager once a lane has been stuck."""
     mu = t.mu[0][0]
     sigma = t.total[0][0] / maximum(t.count[0][0], 1.0) / maximum(mu, 1e-300)
     careful = less(1.5, t.caution[0][0]) & less(1e-4 * energy(m, t), mu)
-    least = select(careful, SLOWLY * mu, 0.01 * m.option[0][1] * t.h[0][0])
+    least = select(careful, SLOWLY * mu, 0.0)
     t.center[0][0] = maximum(sigma * sigma * sigma * mu, least)
 
 

@@ -18,10 +18,13 @@ def warm(a, b, scale_a, scale_b, floor):
     return scale_a * select(flip, small, large), scale_b * select(flip, large, small)
 
 
-def corrected(t, a, b, da, db):
-    """Target of the corrector for one pair, sigma mu - da db, the second part kept in proportion to the pair."""
-    most = maximum(t.center[0][0], a * b)
-    return t.center[0][0] - minimum(maximum(da * db, -1.0 * most), most)
+def corrected(t, a, b, da, db, least):
+    """Target of the corrector for one pair, sigma mu - da db, the second part kept in proportion to the pair.
+
+    `least` is far below what counts: with a smaller product, a slack would drown in the rounding of its own row."""
+    center = maximum(t.center[0][0], least)
+    most = maximum(center, a * b)
+    return center - minimum(maximum(da * db, -1.0 * most), most)
 
 
 def measure(t, a, b, flags):
@@ -56,9 +59,9 @@ def predict(t, a, b, da, db, flags):
     t.total[0][0] = t.total[0][0] + sum_of(after)
 
 
-def advance(t, block_a, block_b, a, b, da, db, scales):
+def advance(t, block_a, block_b, a, b, da, db, flags, scales):
     """a += alpha da, b += alpha db in the lanes that still iterate, then away from the boundary if they are stuck."""
     live, alpha, lift = on(t.live[0][0]), t.alpha[0][0], t.lift[0][0]
     for k, (scale_a, scale_b) in enumerate(scales):
-        new = warm(a[k] + alpha * da[k], b[k] + alpha * db[k], scale_a, scale_b, lift)
+        new = warm(a[k] + alpha * da[k], b[k] + alpha * db[k], scale_a, scale_b, flags[k] * lift)
         block_a[k], block_b[k] = select(live, new[0], a[k]), select(live, new[1], b[k])

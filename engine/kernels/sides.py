@@ -51,9 +51,9 @@ def predict_axis(m, s, t, a):
 
 @each_contact
 def update_contact(m, s, t, c):
-    advance(t, t.ca[c], t.cb[c], *_contact(s, t, c)[:4], contact.scales(m, t))
+    advance(t, t.ca[c], t.cb[c], *_contact(s, t, c), contact.scales(m, t))
 
 
 @each_limited_axis
 def update_axis(m, s, t, a):
-    advance(t, t.la[a], t.lb[a], *_axis(s, t, a)[:4], axis.scales(m, t, a))
+    advance(t, t.la[a], t.lb[a], *_axis(s, t, a), axis.scales(m, t, a))

@@ -132,8 +132,8 @@ def test_what_falls_does_not_bounce(h):
         sim = Simulator(m, dt=h, num_envs=4)
         drop = np.array([0.1, 0.37, 1.0, 2.0])
         sim.set_state(x=np.stack([0 * drop, 0 * drop, height + drop], -1)[:, None])
-        seen = advance(sim, round(1.0 / h), lambda sim=sim: [sim.state.x[:, 0, 2] - height, sim.state.v[:, 0, 2]])
-        gap, v = seen[:, 0], seen[:, 1]
+        seen = advance(sim, round(1.0 / h), lambda sim=sim: [sim.state.x[:, 0, 2], sim.state.v[:, 0, 2]])
+        gap, v = seen[:, 0] - height, seen[:, 1]
         float_gap = 1e-8 / (2.0 * GRAVITY / touching)
         assert v.max() < float_gap / h
         # up to the last whole step above the ground, and half a step of lag

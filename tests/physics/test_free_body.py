@@ -73,7 +73,7 @@ def test_only_a_spin_about_the_middle_axis_flips(axis):
 
 
 def test_time_between_flips():
-    # Landau & Lifshitz, Mechanics, section 37, for J0 < J1 < J2 and L^2 > 2 E J1: w1 is a multiple of sn with the period
+    # Landau & Lifshitz, Mechanics, section 37, for J0 < J1 < J2 and L^2 > 2 E J1: w1 is a multiple of sn, with period
     #   T = 4 K(k^2) sqrt(J0 J1 J2 / ((J2 - J1)(L^2 - 2 E J0))),
     #   k^2 = (J1 - J0)(2 E J2 - L^2) / ((J2 - J1)(L^2 - 2 E J0))
     # Invariants of the discrete flow are second-order perturbations of E and L, hence so is the period.

@@ -38,7 +38,7 @@ def test_a_hinge_counts_its_turns():
 
 def moving_chain(h: float) -> Simulator:
     """A chain with a joint of every kind that flies and turns, all axes moving."""
-    sim = Simulator(chain(KINDS, free=True, gravity=0.0), dt=h, num_envs=2)
+    sim = Simulator(chain(len(KINDS), KINDS, free=True, gravity=0.0), dt=h, num_envs=2)
     rng = np.random.default_rng(8)
     axes = len(sim.axis_names)
     sim.set_state(w=np.concatenate([rng.normal(size=(2, 1, 3)), np.zeros((2, len(KINDS), 3))], 1))
@@ -88,9 +88,9 @@ def test_joint_velocities_are_rates_of_joint_positions():
 
 
 def test_rate_of_a_slide_on_a_turntable():
-    # DESIGN, errors of published codes, number 6: in the frame of a table that turns at W, a mass that stays in place in
-    # the WORLD at radius r slides at 0 along the radius, and one that moves outwards at u along the radius at u. A rate
-    # without the parent's rotation would be u + (W x r) . axis for a slide that does not point along the radius.
+    # DESIGN, errors of published codes, number 6. On a table that turns at W, a mass that slides at u along its track
+    # has the velocity v = u axis + W x r; the rate of the slide is (v - W x r) . axis = u. Without the parent's rotation
+    # it would read v . axis = u + (W x r) . axis, which differs since the track does not point along the radius.
     m = Mechanism(gravity=(0, 0, 0))
     m.add_body("table", mass=1.0, inertia=(1, 1, 1))
     m.add_body("mass", mass=1.0, inertia=(0.1, 0.1, 0.1))
@@ -113,8 +113,8 @@ def test_rate_of_a_slide_on_a_turntable():
 
 
 def test_a_universal_joint_transmits_torque_only_across_its_axes():
-    # A body hung up at its centre of mass: the change of its angular momentum is h times the joint's torque, whose parts
-    # about both axes (the first fixed in the world, the second in the body) are the efforts, and nothing else.
+    # A body hung up at its centre of mass: the change of its angular momentum is h times the joint's torque, whose
+    # parts about both axes (the first fixed in the world, the second in the body) are the efforts, and nothing else.
     J = np.array([[0.3, 0.02, -0.03], [0.02, 0.2, 0.01], [-0.03, 0.01, 0.25]])
     m = Mechanism()
     m.add_body("body", mass=1.0, inertia=J)
@@ -141,8 +141,8 @@ def test_a_universal_joint_transmits_torque_only_across_its_axes():
 
 
 def test_springs_oscillate_with_their_period():
-    # T = 2 pi sqrt(m / k). The spring acts at the next pose, x'' h^2 = -(k/m) h^2 x(t + h): the discrete solution turns by
-    # atan(h w) a step, an error of (h w)^2 / 3, and shrinks by sqrt(1 + (h w)^2) a step.
+    # T = 2 pi sqrt(m / k). The spring acts at the next pose, x'' h^2 = -(k/m) h^2 x(t + h): the discrete solution turns
+    # by atan(h w) a step, an error of (h w)^2 / 3, and shrinks by sqrt(1 + (h w)^2) a step.
     h, stiffness = 0.005, 30.0
     w = np.sqrt(stiffness / BOTH)
     sim = Simulator(hinge_and_slider(stiffness=stiffness, rest=0.2), dt=h)
@@ -188,8 +188,8 @@ def test_drives_reach_their_targets():
 
 
 def test_drives_follow_a_target_velocity():
-    # kd alone: m v' = kd (u - v) reaches u with the time constant m / kd = 0.2 s. Rates are (phi1 - phi0) / h, exactly u in
-    # the end, which for the wheel is w = 2/h sin(h u / 2) = u (1 - (h u)^2 / 24).
+    # kd alone: m v' = kd (u - v) reaches u with the time constant m / kd = 0.2 s. Rates are (phi1 - phi0) / h, exactly
+    # u in the end, which for the wheel is w = 2/h sin(h u / 2) = u (1 - (h u)^2 / 24).
     h, u = 0.01, np.array([3.0, -2.0])
     sim = Simulator(hinge_and_slider(kd=10.0), dt=h)
     seen = advance(sim, 600, sim.joint_positions, target_velocity=u[None])[:, 0]
@@ -213,10 +213,10 @@ def test_effort_limits_saturate(kp, kd, sign):
 
 
 def test_a_stiff_drive_is_stable():
-    # kp 1e4, kd 1e2 on 0.003 kg m^2 at h = 0.02: explicit, kd h / J = 667 would have to be below 2. The drive is implicit:
+    # kp 1e4, kd 1e2 on 0.003 kg m^2 at h = 0.02: explicit, kd h / J = 667 would have to be below 2. It is implicit:
     #   J (e1 - 2 e0 + e-1) / h^2 + kd (e1 - e0) / h + kp e1 = 0
-    # in the error e, starting from rest; for large angles a step turns by 2 asin(h w / 2), so J w is exact to (h w)^2 / 8,
-    # of the 0.15 % of the force that inertia makes.
+    # in the error e, starting from rest; for large angles a step turns by 2 asin(h w / 2), so J w is exact only to
+    # (h w)^2 / 8, of the 0.15 % of the force that inertia makes.
     h, J, kp, kd = 0.02, 0.003, 1e4, 1e2
     sim = Simulator(hinge_and_slider(inertia=J, mass=J, kp=kp, kd=kd), dt=h, num_envs=4)
     start = np.array([0.01, 0.1, -0.5, 1.0])
@@ -231,6 +231,26 @@ def test_a_stiff_drive_is_stable():
     size = np.abs(seen)
     assert (size[1:] <= size[:-1] + 1e-12).all()
     assert size[-1].max() < 1e-9
+
+
+def test_dry_friction_brakes_and_holds():
+    # Moving, it brakes with its full effort: v = v0 - f / m t, until v = 0, where it stays. At rest it holds against
+    # any effort up to f, and lets 1 % more through: v = (u - f) / m t. (h w)^2 / 8 for the wheel, as above.
+    h, f = 0.01, 0.6
+    sim = Simulator(hinge_and_slider(friction=f), dt=h, num_envs=2)
+    v0 = np.array([[1.0, 0.2], [-1.0, -0.2]])
+    sim.set_joint_state(np.zeros((2, 2)), v0)
+    advance(sim, 20)
+    moving = v0 - np.sign(v0) * f / BOTH * 20 * h
+    np.testing.assert_allclose(sim.joint_velocities(), moving, atol=h**2 / 8 + 1e-6)
+    advance(sim, 60)
+    assert np.abs(sim.joint_velocities()).max() < 1e-6
+    held = sim.joint_positions().copy()
+    advance(sim, 50, effort=[[0.99 * f, -0.99 * f], [0.99 * f, 0.99 * f]])
+    np.testing.assert_allclose(sim.joint_positions(), held, atol=1e-6)
+    advance(sim, 50, effort=[[1.01 * f, -1.01 * f], [1.01 * f, 1.01 * f]])
+    slow = 0.01 * f / BOTH * 50 * h
+    np.testing.assert_allclose(np.abs(sim.joint_velocities()), [slow, slow], rtol=0.01)
 
 
 # -------------------- limits

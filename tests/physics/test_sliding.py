@@ -61,8 +61,8 @@ def test_blocks_slide_down_with_the_acceleration_of_coulomb():
 def test_blocks_stick_below_and_slip_above_the_threshold():
     # At rest if and only if tan(angle) <= cf: 1 % either way decides. At a sliding speed v, complementarity to 1e-8 W
     # leaves up to 1e-8 / v of force in each of s_psi and the three idle betas (and in the fourth, to make up for one of
-    # them): 4 times that for each of 4 contacts. A block that sticks has 0.01 cf N to spare, which bounds v; friction on
-    # one that slips may miss 16e-8 / v, with v = a t a speed of 16e-8 (1 + log(steps)) / a in all.
+    # them): 4 times that for each of 4 contacts. A block that sticks has 0.01 cf N to spare, which bounds v; friction
+    # on one that slips may miss 16e-8 / v, with v = a t a speed of 16e-8 (1 + log(steps)) / a in all.
     h, steps = 0.01, 100
     angle = np.radians(np.linspace(8.0, 45.0, PLANES))
     margin = np.array([0.99, 1.01])[:, None]

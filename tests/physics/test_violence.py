@@ -49,8 +49,8 @@ def free_body() -> Mechanism:
 
 
 def test_spins_around_the_end_of_the_map():
-    # One step can turn by |w| h < 2, and is cut into up to 16 parts for more: to 1.9 * 16 / h. A tumbling body changes its
-    # |w| by up to J_max / J_min = 2.5, so those above 12 / h may have to give up at some time, not before.
+    # One step can turn by |w| h < 2, and is cut into up to 16 parts for more: to 1.9 * 16 / h. A tumbling body changes
+    # its |w| by up to J_max / J_min = 2.5, so those above 12 / h may have to give up at some time, not before.
     size = np.array([0.5, 0.9, 1.2, 1.5, 1.8, 1.89, 1.9, 1.95, 2.0, 2.1, 3.0, 4.0, 6.0, 10.0, 20.0, 30.0]) / H
     w = np.random.default_rng(10).normal(size=(16, 3))
     w *= size[:, None] / np.linalg.norm(w, axis=-1, keepdims=True)
@@ -106,8 +106,8 @@ def test_impacts_at_50_m_s(h):
 @pytest.mark.parametrize("h", [0.01, 0.005, 0.001])
 @pytest.mark.parametrize("speed", [3.0, 30.0])
 def test_a_box_that_lies_flat_is_slammed_down(h, speed):
-    # Four contacts closed from the start, and velocities of m/s and rad/s into the ground and along it: two of the corners
-    # must stop at once, with forces of m v / h. There is a solution, so it has to be found.
+    # Four contacts closed from the start, and velocities of m/s and rad/s into the ground and along it: two of the
+    # corners must stop at once, with forces of m v / h. There is a solution, so it has to be found.
     count, rng = 256, np.random.default_rng(16)
     v, w = speed / 3 * rng.normal(size=(count, 1, 3)), speed * rng.normal(size=(count, 1, 3))
     v[..., 2] = -np.abs(v[..., 2])
@@ -135,7 +135,8 @@ def standing(**options) -> Simulator:
 
 @pytest.mark.parametrize("times", [1.0, 10.0, 100.0])
 def test_efforts_of_a_robot_without_limits_of_effort(times):
-    # 24 N m is what its motors could do: 2400 N m accelerate a calf by 1e6 rad/s^2 and slam all joints into their stops.
+    # 24 N m is what its motors could do: 2400 N m accelerate a calf by 1e6 rad/s^2 and slam all joints into their
+    # stops.
     rng = np.random.default_rng(14)
     sim = standing(effort_limit=np.inf)
     solved = survive(sim, 60, effort=lambda k: times * 24.0 * rng.uniform(-1, 1, (4, 12)))
@@ -147,14 +148,14 @@ def test_efforts_of_a_robot_without_limits_of_effort(times):
 def test_a_robot_shot_at_the_ground():
     sim = standing()
     x = sim.state.x
-    sim.set_state(x=x + [0, 0, 0.3], v=np.broadcast_to([10.0, 0.0, -50.0], x.shape))
+    sim.set_state(x=x + np.array([0, 0, 0.3]), v=np.broadcast_to([10.0, 0.0, -50.0], x.shape))
     survive(sim, 60, target=STANDING)
     assert_usable(sim, standing(), 20, target=STANDING)
 
 
 def test_a_whip():
-    # Links of 0.3 m at 10 ms: the tip turns by 1 rad a step and more, too fast to be followed well, but not to be survived.
-    sim = Simulator(chain(["revolute"] * 10), dt=H, num_envs=4)
+    # Links of 0.3 m at 10 ms: the tip turns by 1 rad a step and more, too fast to be followed well, not to be survived.
+    sim = Simulator(chain(10, "revolute"), dt=H, num_envs=4)
     sim.set_joint_state(np.random.default_rng(15).normal(scale=0.3, size=(4, 10)))
     survive(sim, 4000)
-    assert_usable(sim, Simulator(chain(["revolute"] * 10), dt=H, num_envs=4), 20)
+    assert_usable(sim, Simulator(chain(10, "revolute"), dt=H, num_envs=4), 20)

