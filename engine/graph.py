@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, rotation_matrix
@@ -31,20 +30,24 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
     """Depth first from the world, then from each body that is left and is nobody's child.
 
     Depth first, a joint that closes a loop always leads back to an ancestor, and neighbouring loops (a scissor lift)
-    share few bodies, so that their cost stays local.
+    share few bodies, so that their cost stays local. A joint that would have to be turned around and cannot be (its
+    coordinates look different from the other side) is treated as closing a loop.
     """
     bodies, joints = mechanism.bodies, mechanism.joints
     n = len(bodies)
     index = {body.name: i for i, body in enumerate(bodies)} | {WORLD: n}
     neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
+    backwards: list[list[tuple[int, int]]] = [[] for _ in range(n + 1)]
     is_child = np.zeros(n, bool)
     for j, joint in enumerate(joints):
         if joint.kind == "floating":
             continue
         a, b = index[joint.parent], index[joint.child]
         neighbours[a].append((b, j))
-        neighbours[b].append((a, j))
+        backwards[b].append((a, j))
         is_child[b] = True
+    for ways, back in zip(neighbours, backwards, strict=True):  # as declared, where there is a choice
+        ways += [(body, j) for body, j in back if joints[j].kind in REVERSIBLE]
     parent = np.full(n, n)
     tree: list[Joint | None] = [None] * n
     order: list[int] = []
@@ -115,11 +118,6 @@ def find_loops(mechanism: Mechanism, tree: Tree) -> Loops:
 
 def reverse(joint: Joint) -> Joint:
     """The same joint with parent and child exchanged; coordinates and efforts keep their sign."""
-    if joint.kind not in REVERSIBLE:
-        raise MechanismError(
-            f"joint {joint.name!r}: body {joint.parent!r} is further from the root than {joint.child!r}; "
-            f"exchange parent and child of this {joint.kind} joint"
-        )
     b1, b2, axis = joint.basis @ rotation_matrix(joint.orientation).T
     return replace(
         joint,

@@ -10,13 +10,14 @@ While bodies are eliminated from the leaves (ldu.py), C and R travel towards the
 PIECE is kept per loop and body on its way. Where the sides meet, everything inside the loop is gone and w is eliminated
 too. Loops that share bodies are coupled through blocks of E: that is the fill-in, found once for each mechanism.
 
-A planar loop of hinges states some rows twice; E is then singular in directions that do not matter. Constrained rows
-get a compliance of 1e-8 of the bodies' own (EPSILON), relative to the wrench of the last iteration: the solution stays
-the same, redundant wrenches stay bounded.
+A planar loop of hinges, or a rigid frame, states some rows twice; E is then singular in directions that do not matter.
+Constrained rows get a compliance of EPSILON of the child's own: with the whole wrench while the joints are still open
+by more than NEAR, so that redundant wrenches stay small, and with its change alone from then on, which leaves the
+solution exact.
 """
 
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.simd import loop
+from vigym.engine.kernels.simd import less, loop, select
 from vigym.engine.kernels.small import (
     identity,
     lu,
@@ -28,7 +29,8 @@ from vigym.engine.kernels.small import (
     transpose,
 )
 
-EPSILON = 1e-8
+EPSILON = 1e-7
+NEAR = 1e-7  # m, rad
 
 
 def loop_rows(kt, kr, has_law, m, t, i):
@@ -59,6 +61,7 @@ def open_loop(kt, kr, has_law, m, s, t, i, N, stiffness, known):
     h = t.h[0][0]
     rows = loop_rows(kt, kr, has_law, m, t, i)
     delta, rN = vec(t.delta[i]), [t.rN[i][k] + 0.0 for k in range(kt + kr)]
+    wrench, far = vec(t.wrench[i]), select(less(NEAR, t.geometry[0][0]), 1.0, 0.0)
     c = m.child[i]
     J = vec(t.J[c])
     soft = [EPSILON * h * h / s.mass[c][0]] * 3 + [EPSILON * h * h / (J[0] + J[3] + J[5])] * 3
@@ -67,7 +70,7 @@ def open_loop(kt, kr, has_law, m, s, t, i, N, stiffness, known):
         if k is None:
             E_rel.append(row)
             E.append([soft[q] * x for x in row])
-            g.append(-1.0 * sum_of(row[j] * delta[j] for j in range(6)))
+            g.append(sum_of(row[j] * (far * soft[q] * wrench[j] - delta[j]) for j in range(6)))
         else:
             E_rel.append([stiffness[k] * x for x in row] if has_law else [0.0] * 6)
             E.append(N[k] + [0.0] * 3 if k < kt else [0.0] * 3 + N[k])

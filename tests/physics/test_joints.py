@@ -89,7 +89,7 @@ def test_joint_velocities_are_rates_of_joint_positions():
 
 def test_rate_of_a_slide_on_a_turntable():
     # DESIGN, errors of published codes, number 6. On a table that turns at W, a mass that slides at u along its track
-    # has the velocity v = u axis + W x r; the rate of the slide is (v - W x r) . axis = u. Without the parent's rotation
+    # has velocity v = u axis + W x r; the rate of the slide is (v - W x r) . axis = u. Without the parent's rotation
     # it would read v . axis = u + (W x r) . axis, which differs since the track does not point along the radius.
     m = Mechanism(gravity=(0, 0, 0))
     m.add_body("table", mass=1.0, inertia=(1, 1, 1))

@@ -1,0 +1,226 @@
+"""What one environment does is the same, bit for bit, whatever runs beside it.
+
+A walking robot with contacts, limits and drives, dropped in 64 different ways and moved by random efforts, so that
+neighbours need different numbers of iterations.
+"""
+
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from scenes import STANDING, quadruped
+
+from vigym import Simulator
+
+ENVS, STEPS = 64, 12
+MECHANISM = quadruped()
+
+
+class Run(NamedTuple):
+    """All that can be read after the last step, one row an environment."""
+
+    x: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    w: np.ndarray
+    angles: np.ndarray
+    converged: np.ndarray
+    iterations: np.ndarray
+    residual: np.ndarray
+    substeps: np.ndarray
+    forces: np.ndarray
+
+
+class Inputs(NamedTuple):
+    """Start (64, ...), and what acts in every step (12, 64, ...)."""
+
+    state: tuple[np.ndarray, ...]
+    effort: np.ndarray
+    force: np.ndarray
+
+
+def random_inputs() -> Inputs:
+    rng = np.random.default_rng(11)
+    sim = Simulator(MECHANISM, num_envs=ENVS)
+    n, a = len(MECHANISM.bodies), len(STANDING)
+    sim.set_state(x=sim.state.x + np.array([0.0, 0.0, 1.0]))
+    sim.set_joint_state(STANDING + 0.3 * rng.uniform(-1, 1, (ENVS, a)), rng.normal(size=(ENVS, a)))
+    x, q, v, w = sim.state
+    height = 0.05 * rng.random(ENVS) * (rng.random(ENVS) < 0.7)  # some of them already touch the ground
+    x[..., 2] -= (sim.contact_gaps().min(-1) - height)[:, None]
+    v += 0.5 * rng.normal(size=(ENVS, 1, 3)) - np.array([0.0, 0.0, 0.8])
+    force = np.zeros((STEPS, ENVS, n, 3))
+    force[..., 0, :] = 30 * rng.normal(size=(STEPS, ENVS, 3))
+    return Inputs((x, q, v, w), 10 * rng.normal(size=(STEPS, ENVS, a)), force)
+
+
+INPUTS = random_inputs()
+
+
+def simulate(envs, inputs=INPUTS, threads=1) -> Run:
+    """Those environments, side by side in this order."""
+    envs = np.asarray(envs)
+    sim = Simulator(MECHANISM, num_envs=len(envs), num_threads=threads)
+    sim.set_state(*(part[envs] for part in inputs.state))
+    for effort, force in zip(inputs.effort, inputs.force, strict=True):
+        sim.step(effort[envs], force[envs], target=STANDING)
+    return Run(*sim.state, sim.joint_positions(), *sim.status, sim.contact_forces())
+
+
+@pytest.fixture(scope="module")
+def together() -> Run:
+    """All of them at once."""
+    return simulate(np.arange(ENVS))
+
+
+def assert_rows_equal(some: Run, envs, all_of_them: Run) -> None:
+    for name, got, expected in zip(Run._fields, some, all_of_them, strict=True):
+        np.testing.assert_array_equal(got, expected[envs], err_msg=name)
+
+
+def test_environments_need_different_iterations(together):
+    """Otherwise the tests below would not look at lanes that wait for others."""
+    assert together.converged.all()
+    assert len(set(together.iterations)) >= 4
+    assert len(np.unique(together.x[:, 0, 0])) == ENVS
+    touching = np.abs(together.forces).max((1, 2)) > 1.0
+    assert touching.mean() > 0.5
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
+def test_any_batch_size_and_position(together, size):
+    """In blocks of `size`: every environment is once at every place of a lane group."""
+    for first in range(0, 3 * size, size):
+        envs = np.arange(first, first + size)
+        assert_rows_equal(simulate(envs), envs, together)
+
+
+def test_any_neighbours(together):
+    rng = np.random.default_rng(4)
+    for _ in range(4):
+        envs = rng.permutation(ENVS)
+        assert_rows_equal(simulate(envs), envs, together)
+    copies = np.full(7, 5)
+    assert_rows_equal(simulate(copies), copies, together)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("size", [3, 13, ENVS])
+def test_any_number_of_threads(together, threads, size):
+    envs = np.arange(size)
+    assert_rows_equal(simulate(envs, threads=threads), envs, together)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_repeat_is_many_calls(threads):
+    sims = [Simulator(MECHANISM, num_envs=6, num_threads=threads) for _ in range(2)]
+    for sim in sims:
+        sim.set_state(*(part[:6] for part in INPUTS.state))
+    controls = {"effort": INPUTS.effort[0, :6], "force": INPUTS.force[0, :6], "target": np.tile(STANDING, (6, 1))}
+    sims[0].step(**controls, repeat=20)
+    for _ in range(20):
+        sims[1].step(**controls)
+    assert sims[0].save() == sims[1].save()
+    assert np.abs(sims[0].state.x - INPUTS.state[0][:6]).max() > 0.01
+
+
+# -------------------- one lane in trouble
+
+
+def hurl(env: int, force: float) -> Inputs:
+    """The same, but for a force on the trunk of one environment from the third step on."""
+    strong = INPUTS.force.copy()
+    strong[2:, env, 0] = force * np.array([1.0, -2.0, -3.0])
+    return INPUTS._replace(force=strong)
+
+
+def spin(env: int, rate: float) -> Inputs:
+    """The same, but for one leg that starts with a spin beyond what a whole step can describe (2/dt)."""
+    w = INPUTS.state[3].copy()
+    w[env, 3] = (0.0, rate, 0.0)
+    return INPUTS._replace(state=(*INPUTS.state[:3], w))
+
+
+@pytest.mark.parametrize("env", range(4))
+@pytest.mark.parametrize(
+    ("trouble", "size"), [(hurl, 1e5), (hurl, 1e300), (spin, 1000.0)], ids=["violent", "hopeless", "spinning"]
+)
+def test_trouble_in_one_lane_stays_there(together, trouble, size, env):
+    envs = np.arange(8)
+    run = simulate(envs, trouble(env, size))
+    calm = np.flatnonzero(envs != env)
+    assert_rows_equal(Run(*(part[calm] for part in run)), calm, together)
+    assert all(np.isfinite(part).all() for part in run)
+    assert not np.array_equal(run.x[env], together.x[env])
+    if size == 1e300:
+        assert not run.converged[env]
+    else:
+        # trouble is the same with any neighbours, too
+        assert_rows_equal(simulate([env], trouble(env, size)), [env], run)
+
+
+def test_a_lane_that_is_cut_into_substeps():
+    """What `spin` is there for: neighbours wait for all parts of its step, and are not moved by them."""
+    sim = Simulator(MECHANISM, num_envs=4)
+    inputs = spin(2, 1000.0)
+    sim.set_state(*(part[:4] for part in inputs.state))
+    sim.step()
+    assert sim.status.substeps[2] > 1
+    np.testing.assert_array_equal(sim.status.substeps[[0, 1, 3]], 1)
+
+
+def test_a_step_that_cannot_be_made_leaves_its_environment_where_it_was():
+    sim = Simulator(MECHANISM, num_envs=4)
+    sim.set_state(*(part[:4] for part in INPUTS.state))
+    sim.step()
+    before = sim.state
+    force = np.zeros((4, len(MECHANISM.bodies), 3))
+    force[1] = 1e300
+    sim.step(force=force)
+    np.testing.assert_array_equal(sim.status.converged, [True, False, True, True])
+    for now, then in zip(sim.state, before, strict=True):
+        np.testing.assert_array_equal(now[1], then[1])
+        assert not np.array_equal(now[0], then[0])
+    sim.step()  # and it goes on from there
+    assert sim.status.converged.all()
+
+
+# -------------------- the interpreter's lock
+
+
+def test_other_threads_run_during_a_step():
+    """A thread that counts, during one long call, gets along at a good part of the speed that it has without it.
+
+    While the lock is held it would count for some 5 ms of the call at most, the interpreter's switch interval.
+    """
+    sim = Simulator(MECHANISM, num_envs=ENVS)
+    sim.set_state(*INPUTS.state)
+    sim.step()
+    begin = time.perf_counter()
+    sim.step(repeat=10)
+    repeat = int(10 * 0.5 / (time.perf_counter() - begin)) + 10  # half a second
+
+    count, stop = 0, threading.Event()
+
+    def work():
+        nonlocal count
+        while not stop.is_set():
+            count += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        begin = time.perf_counter()
+        time.sleep(0.2)
+        idle = count / (time.perf_counter() - begin)
+        before, begin = count, time.perf_counter()
+        sim.step(repeat=repeat)
+        duration = time.perf_counter() - begin
+        during = (count - before) / duration
+    finally:
+        stop.set()
+        thread.join()
+    assert duration > 0.2
+    assert during > 0.1 * idle

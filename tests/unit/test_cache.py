@@ -1,0 +1,236 @@
+"""Compiled code on disk: kept once, used again, never stale, never in the way."""
+
+import errno
+import hashlib
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vigym.engine.kernels import cache
+from vigym.engine.kernels.simd import block, compiled
+from vigym.engine.kernels.store import Store
+
+ROOT = Path(__file__).parents[2]
+COMPILES = "vigym: compiling the physics"
+
+# One body that flies: the fastest to compile. Eight environments on two threads, which ask for the same code at once.
+SCRIPT = """
+import hashlib, vigym
+m = vigym.Mechanism()
+m.add_body("body", mass=1.0, inertia=(1.0, 2.0, 2.5))
+sim = vigym.Simulator(m, num_envs=8, num_threads=2)
+sim.set_state(v=[(1.0, 2.0, 3.0)], w=[(0.1, 5.0, 0.2)])
+sim.step(repeat=10)
+print(vigym.__file__, sim.status.iterations[0], hashlib.sha256(sim.save()).hexdigest())
+"""
+
+
+def start(folder: Path, package: Path | None = None) -> subprocess.Popen:
+    """A process that steps with its compiled code in `folder`; `package`: a folder with another copy of vigym."""
+    environment = os.environ | {"VIGYM_CACHE_DIR": str(folder)}
+    if package is not None:
+        environment["PYTHONPATH"] = str(package)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", SCRIPT], env=environment, cwd=folder.anchor, text=True, **pipes)
+
+
+def finish(process: subprocess.Popen) -> tuple[list[str], str]:
+    """(file of the package, iterations, hash of the state), stderr."""
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out.split(), err
+
+
+def run(folder: Path, package: Path | None = None) -> tuple[list[str], str]:
+    return finish(start(folder, package))
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory):
+    """The folder that the first process of a machine leaves behind, and what that process said."""
+    folder = tmp_path_factory.mktemp("machine") / "not" / "there" / "yet"
+    return folder, *run(folder)
+
+
+def test_the_first_process_compiles_and_says_so(first):
+    folder, (_, iterations, _), err = first
+    before, after = err.splitlines()
+    assert before.startswith(COMPILES)
+    assert after.startswith("vigym: compiled in ")
+    assert str(folder) in after
+    assert int(iterations) >= 1
+    (file,) = folder.iterdir()
+    assert file.suffix == ".kernel"
+
+
+def test_the_second_process_is_silent(first):
+    folder, out, _ = first
+    before = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
+    assert run(folder) == (out, "")
+    assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before
+
+
+def test_changed_sources_do_not_use_old_code(first, tmp_path):
+    """A copy of the package whose step reports 1000 iterations more, with the cache of the original."""
+    original, out, _ = first
+    folder, package = tmp_path / "cache", tmp_path / "package"
+    shutil.copytree(original, folder)
+    for path in [
+        *ROOT.glob("*.py"),
+        *(p for part in ("engine", "envs", "assets") for p in (ROOT / part).rglob("*.py")),
+    ]:
+        copy = package / "vigym" / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    step = package / "vigym" / "engine" / "kernels" / "step.py"
+    line = "s.status[0][1] = t.iterations[0][0]"
+    assert step.read_text().count(line) == 1
+    step.write_text(step.read_text().replace(line, line + " + 1000.0"))
+
+    changed, err = run(folder, package)
+    assert err.startswith(COMPILES)
+    assert Path(changed[0]).is_relative_to(package)
+    assert int(changed[1]) == int(out[1]) + 1000
+    assert len(list(folder.iterdir())) == 2
+    assert run(folder, package) == (changed, "")
+    assert run(folder) == (out, "")  # and the original still finds its own
+
+
+def test_processes_that_start_at_once(first, tmp_path):
+    folder = tmp_path / "cache"
+    results = [finish(process) for process in [start(folder) for _ in range(4)]]
+    assert all(out == first[1] for out, _ in results)
+    (file,) = folder.iterdir()  # the code, and nothing temporary
+    assert file.suffix == ".kernel"
+    assert run(folder) == (first[1], "")
+
+
+def test_a_folder_that_cannot_be_written(first, tmp_path):
+    file = tmp_path / "a file"
+    file.write_text("not a folder")
+    out, err = run(file / "below")
+    assert out == first[1]
+    assert err.startswith(COMPILES)
+    assert "not kept on disk" in err
+    assert file.read_text() == "not a folder"
+
+
+# -------------------- in this process, with a smaller kernel
+
+
+@block
+def double(m, s, t):
+    t.y[0][0] = 2.0 * s.x[0][0]
+
+
+def kernel(m, s, t):
+    double(m, s, t)
+
+
+def doubled() -> bool:
+    """Whether 2 * 21 is 42 by a newly made dispatcher, which asks the disk first."""
+    m, s, t = (Store(label, 4, 1, None, {field: (1, 1)}) for label, field in ("mc", "sx", "ty"))
+    s.x[...] = 21.0
+    compiled(kernel, cache.DiskCache("double"))(m, s, t)
+    return bool((t.y == 42.0).all())
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def flip(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "cut off": lambda data: data[: len(data) // 2],
+    "one byte short": lambda data: data[:-1],
+    "one bit flipped": flip,
+    "ends in zeros": lambda data: data[: len(data) // 2] + bytes(len(data) - len(data) // 2),
+    "noise": lambda data: np.random.default_rng(0).bytes(len(data)),
+    "text": lambda data: b"cos\nsystem\n(S'exit 1'\ntR.",
+    "another pickle": lambda data: pickle.dumps({"a": 1}),
+    "another pickle, in order": lambda data: hashlib.sha256(pickle.dumps((1, 2))).digest() + pickle.dumps((1, 2)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_ignored_and_replaced(folder, capsys, damage):
+    assert doubled()
+    (file,) = folder.iterdir()
+    good = file.read_bytes()
+    file.write_bytes(DAMAGES[damage](good))
+    capsys.readouterr()
+
+    assert doubled()
+    assert capsys.readouterr().err.startswith(COMPILES)
+    assert [path.name for path in folder.iterdir()] == [file.name]
+    assert doubled()
+    assert capsys.readouterr().err == ""  # the file is good again
+
+
+def no_space(*args, **kwargs):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("what", ["replace", "write", "open", "mkdir"])
+def test_a_full_disk(folder, capsys, monkeypatch, what):
+    if what == "replace":
+        monkeypatch.setattr(cache.os, "replace", no_space)
+    elif what == "open":
+        monkeypatch.setattr(cache.tempfile, "NamedTemporaryFile", no_space)
+    elif what == "mkdir":
+        monkeypatch.setattr(cache.Path, "mkdir", no_space)
+    else:
+        make = cache.tempfile.NamedTemporaryFile
+
+        def fills_up(*args, **kwargs):
+            file = make(*args, **kwargs)
+            file.write = no_space
+            return file
+
+        monkeypatch.setattr(cache.tempfile, "NamedTemporaryFile", fills_up)
+    assert doubled()
+    err = capsys.readouterr().err
+    assert "not kept on disk" in err
+    assert os.strerror(errno.ENOSPC) in err
+    assert not folder.exists() or not list(folder.iterdir())
+
+    monkeypatch.undo()
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(folder))  # space again
+    assert doubled()
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_where_code_is_kept(monkeypatch, tmp_path):
+    monkeypatch.delenv("VIGYM_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    if sys.platform.startswith("linux"):
+        assert cache.folder() == tmp_path / "vigym"
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path / "chosen"))
+    assert cache.folder() == tmp_path / "chosen"
+
+
+def test_the_hash_sees_every_kernel(tmp_path):
+    names = sorted(path.name for path in Path(cache.__file__).parent.glob("*.py"))
+    assert "step.py" in names
+    seen = set()
+    for k in range(len(names) + 1):
+        copy = tmp_path / str(k)
+        shutil.copytree(Path(cache.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        if k < len(names):
+            with (copy / names[k]).open("a") as file:
+                file.write("\n")
+        seen.add(cache.source_hash(copy))
+    assert len(seen) == len(names) + 1
