@@ -21,6 +21,9 @@ def check_state(model: Model, dt: float, state: State, limits: tuple[Array, Arra
     """
     x, q, _, w = state
     mechanism = model.mechanism
+    for name, value in zip("xqvw", state, strict=True):
+        for k, i, _ in np.argwhere(~np.isfinite(value))[:1]:  # coordinates so large that poses overflow
+            raise StateError(f"{name} of body {mechanism.bodies[i].name!r} of environment {env[k]} is not finite")
     spin, most = np.linalg.norm(w, axis=-1), SPIN * TICKS / dt
     for k, i in np.argwhere(spin > most)[:1]:
         raise StateError(
@@ -28,13 +31,13 @@ def check_state(model: Model, dt: float, state: State, limits: tuple[Array, Arra
             f"dt = {dt:g} s allows {most:.4g}"
         )
     error = coordinates.errors(model, x, q)
-    for k, j in np.argwhere(error > SLACK)[:1]:
+    for k, j in np.argwhere(~(error <= SLACK))[:1]:
         raise StateError(
             f"joint {mechanism.joints[j].name!r} of environment {env[k]} is open by {error[k, j]:.3g} (m or rad): "
             "set poses that close it, or use set_joint_state"
         )
     gap = diagnostics.gaps(model, x, q)
-    for k, c in np.argwhere(gap < -SLACK)[:1]:
+    for k, c in np.argwhere(~(gap >= -SLACK))[:1]:
         raise StateError(
             f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "
             f"{-gap[k, c]:.3g} m: start it at or above the plane"

@@ -15,6 +15,7 @@ from vigym.engine.mechanism import Mechanism
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS = 60
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair
+OUT_OF_REACH = 1.0  # m
 ACCELERATION = 10.0  # m/s^2, the size of things on Earth
 GEOMETRY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance
 
@@ -163,13 +164,23 @@ class Model:
                 m.child[i], m.parent[i] = self.bodies[joint.child], self.bodies[joint.parent]
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
+        held = self._held()
         for c, contact in enumerate(mechanism.contacts):
             m.contact_body[c] = self.bodies[contact.body]
             m.point[c] = contact.point
             m.frame[c] = contact.normal, *contact.tangents
-            m.plane[c] = contact.offset, contact.radius
+            # a body that cannot move cannot be pushed out of the ground: its contacts are kept from touching it
+            m.plane[c] = contact.offset - (OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0), contact.radius
         self._loop_tables(m)
         return store
+
+    def _held(self) -> np.ndarray:
+        """Which bodies (and, last, the world) are rigidly attached to the world."""
+        held = np.append(np.zeros(self.n_bodies, bool), True)
+        for i in self.tree.order:
+            joint = self.tree.joints[i]
+            held[i] = joint is not None and joint.n_free == 0 and held[self.tree.parent[i]]
+        return held
 
     def _loop_tables(self, m: Group) -> None:
         """Indices of pieces and couplings."""

@@ -1,6 +1,6 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
-import struct
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -20,7 +20,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
-from vigym.engine.validation import number, numeric
+from vigym.engine.validation import number, numeric, show
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); see docs/performance.md
 CONES = ("pyramid",)
@@ -57,8 +57,8 @@ class Simulator:
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise InputError(f"mechanism must be a vigym.Mechanism, got {type(mechanism).__name__}")
-        if cone not in CONES:
-            raise InputError(f"cone must be one of {', '.join(CONES)}, got {cone!r}")
+        if not isinstance(cone, str) or cone not in CONES:
+            raise InputError(f"cone must be one of {', '.join(CONES)}, got {show(cone)}")
         self.dt = number(dt, "dt", InputError, above=0.0)
         self.tolerance = number(tolerance, "tolerance", InputError, above=0.0)
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
@@ -107,7 +107,7 @@ class Simulator:
     def _get(self, name: str) -> Array:
         rows = self._rows(name)
         count = rows.shape[0] * rows.shape[1]
-        return np.ascontiguousarray(rows).reshape(count, *rows.shape[2:])[: self.num_envs]
+        return np.array(rows, order="C").reshape(count, *rows.shape[2:])[: self.num_envs]  # always a copy
 
     def _set(self, name: str, value: Array, where: Any) -> None:
         """Write (len(where), n, k) into the environments `where` (a slice, or an array of indices)."""
@@ -192,12 +192,10 @@ class Simulator:
         spin = np.linalg.norm(state[3][env], axis=-1).max(-1)
         halvings = np.ceil(np.log2(np.maximum(spin * self.dt / (0.99 * SPIN), 1.0)))
         self._set("led", (self.dt / 2.0**halvings)[:, None, None], env)
-        self._set("wrench", np.zeros(6), env)
-        self._set("dry", np.zeros(1), env)
-        for name in ("ca", "cb", "la", "lb"):
-            self._set(name, np.ones(1), env)
+        self._set("fresh", np.ones(1), env)
         self._set("status", np.array([1.0, 0.0, 0.0, 0.0]), env)
-        self._unchecked = False
+        if chosen.all():
+            self._unchecked = False
 
     def _check(self, state: Any, chosen: NDArray[np.bool_]) -> None:
         env = np.flatnonzero(chosen)
@@ -222,6 +220,7 @@ class Simulator:
         the BODY frame; None is zero
         target, target_velocity: (num_envs, n_efforts) of the PD drives; None leaves the last ones
         """
+        count(repeat, "repeat")
         if self._unchecked:
             self._check(self.state, np.ones(self.num_envs, bool))
             self._unchecked = False
@@ -322,20 +321,29 @@ class Simulator:
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
-        head = struct.pack("<7sqqq?", MAGIC, *self._store.slab.shape, self.num_envs, self._unchecked)
-        return head + self._store.slab.tobytes()
+        slab = self._store.slab.tobytes()
+        return self._head(slab, self._unchecked) + slab
 
     def restore(self, data: bytes) -> None:
         """Go back to what `save` returned, bit by bit, in this simulator or in one built alike."""
-        size = struct.calcsize("<7sqqq?")
-        shape = (*self._store.slab.shape, self.num_envs)
-        if not isinstance(data, (bytes, bytearray, memoryview)) or len(data) < size:
+        if not isinstance(data, (bytes, bytearray, memoryview)):
             raise InputError("restore takes the bytes that save() returned")
-        magic, *saved, unchecked = struct.unpack("<7sqqq?", data[:size])
-        if magic != MAGIC or tuple(saved) != shape or len(data) != size + self._store.slab.nbytes:
-            raise InputError("these bytes were saved by a simulator of another mechanism, num_envs or version")
-        self._store.slab[...] = np.frombuffer(data[size:]).reshape(self._store.slab.shape)
+        data = bytes(data)
+        size = len(MAGIC) + 33
+        slab, unchecked = data[size:], data[len(MAGIC) : len(MAGIC) + 1] == b"\1"
+        if len(slab) != self._store.slab.nbytes or data[:size] != self._head(slab, unchecked):
+            raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
+        self._store.slab[...] = np.frombuffer(slab).reshape(self._store.slab.shape)
         self._unchecked = unchecked
+
+    def _head(self, slab: bytes, unchecked: bool) -> bytes:
+        """Version, flag, and a hash of what the bytes of a slab belong to and of themselves."""
+        mechanism = self.model.mechanism
+        joints = [(joint.name, joint.kind, joint.parent, joint.child) for joint in mechanism.joints]
+        parts = [body.name for body in mechanism.bodies], joints, [(c.name, c.body) for c in mechanism.contacts]
+        digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._store.slab.shape)).encode())
+        digest.update(slab)
+        return MAGIC + bytes([unchecked]) + digest.digest()
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("dt", "tolerance", "num_envs", "num_threads", "cone", "compiled", "model")
@@ -350,8 +358,11 @@ class Simulator:
     # -------------------------------------------------------------------------------------------- checks
     def _array(self, value: ArrayLike, name: str, shape: tuple[int, ...], error: type = StateError) -> Array:
         """A finite float array (num_envs, *shape)."""
-        array = value if type(value) is np.ndarray else numeric(value, name, f"an array (num_envs, {shape})", error)
         full = (self.num_envs, *shape)
+        if type(value) is np.ndarray and value.dtype.kind in "biuf":
+            array = value
+        else:
+            array = numeric(value, name, f"an array of numbers, shape {full} or {shape}", error)
         if array.shape not in (full, shape):
             raise error(f"{name} must have shape {full} or {shape}, got {array.shape}")
         array = np.broadcast_to(array.astype(float, copy=False), full)
@@ -363,7 +374,10 @@ class Simulator:
     def _mask(self, mask: ArrayLike | None) -> NDArray[np.bool_]:
         if mask is None:
             return np.ones(self.num_envs, bool)
-        array = np.asarray(mask)
+        try:
+            array = np.asarray(mask)
+        except Exception as cause:  # ragged lists
+            raise InputError(f"mask must be {self.num_envs} booleans, got {show(mask)}") from cause
         if array.shape != (self.num_envs,) or array.dtype != bool:
             raise InputError(f"mask must be {self.num_envs} booleans, got {array.dtype} of shape {array.shape}")
         return array
@@ -371,6 +385,6 @@ class Simulator:
 
 def count(value: int, name: str) -> int:
     """A positive integer."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(f"{name} must be a positive integer, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
+        raise InputError(f"{name} must be a positive integer (below 2**31), got {show(value)}")
     return int(value)

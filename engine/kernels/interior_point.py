@@ -11,13 +11,14 @@ A lane that has converged is masked: its numbers stay as they are while its neig
 
 from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs, sides
 from vigym.engine.kernels.quaternion import store, vec
-from vigym.engine.kernels.simd import absolute, block, less, maximum, on, select, sqrt
+from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body, each_joint
 
 BOUNDARY = 0.995  # fraction of the way to the boundary
 STUCK = 0.2  # a step shorter than this is no progress
 LIFT = 30.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
+HIGHEST = 10.0  # in units of the usual sizes of a pair
 SLOWLY = 0.1  # mu is not reduced faster than this once a lane has been stuck
 
 
@@ -208,5 +209,5 @@ def choose_lift(m, s, t):
     higher and more slowly each time."""
     stuck = less(t.alpha[0][0], STUCK)
     lift = sqrt(LIFT * t.caution[0][0] * t.mu[0][0] / energy(m, t))
-    t.lift[0][0] = select(stuck, lift, 0.0)
+    t.lift[0][0] = select(stuck, minimum(lift, HIGHEST), 0.0)
     t.caution[0][0] = select(stuck, CAUTION * t.caution[0][0], t.caution[0][0])

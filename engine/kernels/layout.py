@@ -81,6 +81,7 @@ def state_fields(size):
         "old_angle": (a, 1),
         "old_led": (1, 1),
         "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
+        "fresh": (1, 1),  # 1 if there is no last step to start from
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "wrench": (j, 6),  # warm start: joint wrenches, contact pairs, axis pairs

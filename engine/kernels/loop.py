@@ -29,8 +29,8 @@ from vigym.engine.kernels.small import (
     transpose,
 )
 
-EPSILON = 1e-7
-NEAR = 1e-7  # m, rad
+EPSILON = 1e-8
+NEAR = 1e-5  # m, rad
 
 
 def loop_rows(kt, kr, has_law, m, t, i):

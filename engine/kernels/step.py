@@ -8,7 +8,7 @@ from vigym.engine.kernels import axis, contact, integrator, joint
 from vigym.engine.kernels.interior_point import newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
-from vigym.engine.kernels.sweep import each_axis, each_body, each_contact
+from vigym.engine.kernels.sweep import each_axis, each_body
 
 TICKS = 16.0
 
@@ -61,7 +61,6 @@ def finish_step(m, s, t):
     report(m, s, t)
     revert_body(m, s, t)
     revert_axis(m, s, t)
-    revert_contact(m, s, t)
 
 
 @block
@@ -80,7 +79,8 @@ def begin(m, s, t):
             t.D[world][k, j] = 0.0
     t.todo[0][0] = TICKS * s.real[0][0]
     t.stride[0][0] = TICKS
-    for field in (t.cold, t.lost, t.iterations, t.residual, t.substeps):
+    t.cold[0][0] = s.fresh[0][0]
+    for field in (t.lost, t.iterations, t.residual, t.substeps):
         field[0][0] = 0.0
     s.old_led[0][0] = s.led[0][0]
 
@@ -129,6 +129,7 @@ def settle(m, s, t):
     t.lost[0][0] = select(lost, 1.0, t.lost[0][0])
     t.substeps[0][0] = select(good, t.substeps[0][0] + 1.0, t.substeps[0][0])
     s.led[0][0] = select(good, t.h[0][0], s.led[0][0])
+    s.fresh[0][0] = select(good, 0.0, select(lost, 1.0, s.fresh[0][0]))
 
 
 @block
@@ -151,23 +152,9 @@ def revert_body(m, s, t, i):
         s.w[i][k] = select(lost, s.old[i][10 + k], s.w[i][k])
     for k in range(4):
         s.q[i][k] = select(lost, s.old[i][3 + k], s.q[i][k])
-    for k in range(6):
-        s.wrench[i][k] = select(lost, 0.0, s.wrench[i][k])
 
 
 @each_axis
 def revert_axis(m, s, t, a):
     lost = on(t.lost[0][0])
     s.angle[a][0] = select(lost, s.old_angle[a][0], s.angle[a][0])
-    s.dry[a][0] = select(lost, 0.0, s.dry[a][0])
-    for k in range(axis.PAIRS):
-        s.la[a][k] = select(lost, 1.0, s.la[a][k])
-        s.lb[a][k] = select(lost, 1.0, s.lb[a][k])
-
-
-@each_contact
-def revert_contact(m, s, t, c):
-    lost = on(t.lost[0][0])
-    for k in range(contact.PAIRS):
-        s.ca[c][k] = select(lost, 1.0, s.ca[c][k])
-        s.cb[c][k] = select(lost, 1.0, s.cb[c][k])
