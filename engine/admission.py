@@ -14,10 +14,18 @@ from vigym.engine.state import State
 SLACK = 1e-6  # what a state set from outside may miss joints (m, rad), gaps (m) and limits by
 
 
-def check_state(model: Model, dt: float, state: State, limits: tuple[Array, Array], env: NDArray[np.int64]) -> None:
+def check_state(
+    model: Model,
+    dt: float,
+    state: State,
+    limits: tuple[Array, Array],
+    env: NDArray[np.int64],
+    phi: Array | None = None,
+) -> None:
     """Raise a StateError that names the first thing wrong with the states of the environments numbered `env`.
 
     limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...)
+    phi: joint coordinates (len(env), n_axes) if they are known, with their full turns
     """
     x, q, _, w = state
     mechanism = model.mechanism
@@ -42,7 +50,7 @@ def check_state(model: Model, dt: float, state: State, limits: tuple[Array, Arra
             f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "
             f"{-gap[k, c]:.3g} m: start it at or above the plane"
         )
-    phi = coordinates.positions(model, x, q)
+    phi = coordinates.positions(model, x, q) if phi is None else phi
     bounds, bounded = limits
     for side, excess in (("lower", bounds[..., 0] - phi), ("upper", phi - bounds[..., 1])):
         flags = bounded[..., 0 if side == "lower" else 1] > 0

@@ -75,7 +75,7 @@ class Simulator:
         start = np.where(bounded[..., 1] > 0, np.minimum(start, bounds[..., 1]), start)
         start, _ = coordinates.close_loops(self.model, start, zero, (x, q, rest, rest))
         state = coordinates.forward(self.model, start, zero, x, q, rest, rest)
-        self._write(state, np.ones(self.num_envs, bool))
+        self._write(state, np.ones(self.num_envs, bool), start)
         self._unchecked = True  # the default pose is looked at when it is first used
 
     def _build(self) -> None:
@@ -175,16 +175,17 @@ class Simulator:
         roots = self.state
         phi, rates = coordinates.close_loops(self.model, phi, rates, roots)
         state = coordinates.forward(self.model, phi, rates, *roots)
-        self._check(state, chosen)
-        self._write(state, chosen)
-        if not self.model.loops.joints:  # keep full turns
-            self._set("angle", phi[chosen][..., None], np.flatnonzero(chosen))
+        self._check(state, chosen, phi)
+        self._write(state, chosen, phi)
 
-    def _write(self, state: Any, chosen: NDArray[np.bool_]) -> None:
+    def _write(self, state: Any, chosen: NDArray[np.bool_], phi: Array | None = None) -> None:
         env = np.flatnonzero(chosen)
         for name, value in zip("xqvw", state, strict=True):
             self._set(name, value[env], env)
-        angle = coordinates.positions(self.model, state[0][env], state[1][env])
+        if phi is None or self.model.loops.joints:
+            angle = coordinates.positions(self.model, state[0][env], state[1][env])
+        else:  # with their full turns
+            angle = phi[env]
         self._set("angle", angle[..., None], env)
         rate = coordinates.velocities(self.model, *(value[env] for value in state))
         self._set("rate", rate[..., None], env)
@@ -197,10 +198,11 @@ class Simulator:
         if chosen.all():
             self._unchecked = False
 
-    def _check(self, state: Any, chosen: NDArray[np.bool_]) -> None:
+    def _check(self, state: Any, chosen: NDArray[np.bool_], phi: Array | None = None) -> None:
         env = np.flatnonzero(chosen)
         limits = self._get("bounds")[env], self._get("bounded")[env]
-        check_state(self.model, self.dt, State(*(value[env] for value in state)), limits, env)
+        angles = None if phi is None or self.model.loops.joints else phi[env]
+        check_state(self.model, self.dt, State(*(value[env] for value in state)), limits, env, angles)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(

@@ -26,7 +26,8 @@ _repr.maxother = _repr.maxstring = 80
 
 def show(value: object) -> str:
     """A short, single-line `repr` for error messages; never raises."""
-    return " ".join(_repr.repr(value).split())
+    text = " ".join(_repr.repr(value).split())
+    return text if len(text) <= 200 else f"{text[:197]}..."
 
 
 def numeric(value: Any, what: str, expected: str, error: type[VigymError] = MechanismError) -> Array:

@@ -24,8 +24,13 @@ class Scene:
 
 
 @st.composite
-def scenes(draw: st.DrawFn, contacts: bool = False, laws: bool = False, loops: bool = False) -> Scene:
-    """A tree of 1 to 8 bodies with any joints at a random pose in motion; with the parts that are asked for."""
+def scenes(
+    draw: st.DrawFn, contacts: bool = False, laws: bool = False, loops: bool = False, consistent: bool = False
+) -> Scene:
+    """A tree of 1 to 8 bodies with any joints at a random pose in motion; with the parts that are asked for.
+
+    A loop is closed by one more joint, which the motion does not obey unless it is to be `consistent`.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(2 if loops else 1, 8))
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=n, max_size=n))
@@ -53,6 +58,11 @@ def scenes(draw: st.DrawFn, contacts: bool = False, laws: bool = False, loops: b
     bare.set_joint_state(phi, rng.normal(size=phi.shape))
     state = tuple(part[0] for part in bare.state)
     m = build(state[0], state[1])
+    if consistent and len(m.joints) > n:
+        whole = Simulator(m, dt=DT, compiled=False)
+        whole.set_state(x=state[0], q=state[1], v=state[2], w=state[3])
+        whole.set_joint_state(whole.joint_positions(), whole.joint_velocities())
+        state = tuple(part[0] for part in whole.state)
     n_efforts = len(phi) + (m.joints[-1].n_free if loops and len(m.joints) > n else 0)
     effort, force, torque = rng.normal(size=n_efforts), rng.normal(size=(n, 3)), 0.1 * rng.normal(size=(n, 3))
     return Scene(m, state, effort, force, torque)

@@ -75,6 +75,17 @@ def random_normals(count: int, seed: int) -> np.ndarray:
     return normals / np.linalg.norm(normals, axis=-1, keepdims=True)
 
 
+def angular_momentum(sim: Simulator, inertia: np.ndarray) -> np.ndarray:
+    """Of the first body, about its centre of mass, in the world (num_envs, 3); independent of `sim.momentum()`.
+
+    R(q) (h/2) (s J w - w x J w), s = sqrt(4/h^2 - w.w), for steps that were not cut (DESIGN: dynamics).
+    """
+    h, w = sim.dt, sim.state.w[:, 0]
+    Jw = w @ inertia
+    s = np.sqrt(4 / h**2 - (w * w).sum(-1, keepdims=True))
+    return np.einsum("nij,nj->ni", matrix(sim.state.q[:, 0]), h / 2 * (s * Jw - np.cross(w, Jw)))
+
+
 # -------------------- joints
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from scenes import STANDING, quadruped
+from scenes import KINDS, STANDING, chain, quadruped
 
 from vigym import Simulator
 
@@ -124,6 +124,34 @@ def test_repeat_is_many_calls(threads):
         sims[1].step(**controls)
     assert sims[0].save() == sims[1].save()
     assert np.abs(sims[0].state.x - INPUTS.state[0][:6]).max() > 0.01
+
+
+def test_every_kind_of_joint():
+    """A chain with all kinds, springs, dampers, drives, limits, dry friction and a contact: alone as among others."""
+
+    def laws(kind, n_free):
+        passive = {"stiffness": 2.0, "damping": 0.1, "friction": 0.2, "lower": -0.4, "upper": 0.4}
+        return {**passive, "kp": 20.0, "kd": 1.0, "target": 1.0, "effort_limit": 5.0} if n_free else {}
+
+    m = chain(len(KINDS), KINDS, options=laws)
+    m.add_contact("tip", f"link {len(KINDS) - 1}", (0.15, 0, 0), offset=-1.0)
+    rng = np.random.default_rng(3)
+    axes = Simulator(m).joint_positions().shape[1]
+    positions, rates = rng.uniform(-0.2, 0.2, (7, axes)), rng.normal(size=(7, axes))
+    effort = 3 * rng.normal(size=(10, 7, axes))
+
+    def run(envs):
+        sim = Simulator(m, num_envs=len(envs))
+        sim.set_joint_state(positions[envs], rates[envs])
+        for controls in effort:
+            sim.step(controls[envs])
+        return *sim.state, *sim.status, sim.joint_positions()
+
+    together = run(np.arange(7))
+    assert len(set(together[5])) > 1  # iterations
+    for env in range(7):
+        for some, all_of_them in zip(run(np.array([env])), together, strict=True):
+            np.testing.assert_array_equal(some[0], all_of_them[env])
 
 
 # -------------------- one lane in trouble

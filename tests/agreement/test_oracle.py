@@ -3,25 +3,27 @@
 import numpy as np
 import pytest
 import reference
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from mechanisms import DT, Scene, scenes
 
 from vigym import Simulator
 
-# Both solve to 1e-10 (N, N m); a residual of that size moves a body of 0.3 kg, or of 5e-4 kg m^2, by less than
-# 1e-10 h / J = 2e-9 rad/s, and joints pass on a few times that.
-TOLERANCE = 1e-8
-settings.register_profile("oracle", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+# A residual of 1e-9 (N, N m) changes the velocity of a body of 0.3 kg and 5e-4 kg m^2 by up to 1e-9 h / J = 2e-8 rad/s;
+# Newton's last step leaves far less. Rigid frames with contacts cannot be solved to better than 1e-8: their forces
+# are of the order 1e4 N.
+settings.register_profile(
+    "oracle", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, phases=[Phase.generate]
+)
 
 
-def compare(scene: Scene) -> None:
+def compare(scene: Scene, tolerance: float) -> None:
     m = scene.mechanism
     expected = reference.step(m, scene.state, DT, scene.effort, scene.force, scene.torque)
     if not expected.converged:  # the oracle is not always able to; it must be most of the time, see below
         compare.unsolved += 1
         return
     compare.solved += 1
-    sim = Simulator(m, dt=DT, tolerance=1e-10, compiled=False)
+    sim = Simulator(m, dt=DT, tolerance=tolerance, compiled=False)
     x, q, v, w = scene.state
     sim.set_state(x=x, q=q, v=v, w=w)
     sim.step(scene.effort, scene.force, scene.torque)
@@ -32,27 +34,33 @@ def compare(scene: Scene) -> None:
         return
     state = sim.state
     scale = max(1.0, np.abs(expected.v).max(), np.abs(expected.w).max())
-    np.testing.assert_allclose(state.v[0], expected.v, rtol=0, atol=TOLERANCE * scale)
-    np.testing.assert_allclose(state.w[0], expected.w, rtol=0, atol=TOLERANCE * scale)
-    np.testing.assert_allclose(state.x[0], expected.x, rtol=0, atol=TOLERANCE * scale * DT)
+    np.testing.assert_allclose(state.v[0], expected.v, rtol=0, atol=10 * tolerance * scale)
+    np.testing.assert_allclose(state.w[0], expected.w, rtol=0, atol=10 * tolerance * scale)
+    np.testing.assert_allclose(state.x[0], expected.x, rtol=0, atol=10 * tolerance * scale * DT)
     assert sim.joint_error()[0] < 1e-10
     if m.contacts:
         assert sim.contact_gaps().min() > -1e-9
 
 
 @pytest.mark.parametrize(
-    ("parts", "examples"),
-    [({}, 25), ({"contacts": True}, 20), ({"laws": True}, 20), ({"loops": True}, 15), (None, 25)],
+    ("parts", "examples", "tolerance"),
+    [
+        ({}, 25, 1e-10),
+        ({"contacts": True}, 15, 1e-9),
+        ({"laws": True}, 15, 1e-9),
+        ({"loops": True}, 10, 1e-9),
+        (None, 12, 1e-8),
+    ],
     ids=["joints", "contacts", "laws", "loops", "everything"],
 )
-def test_one_step_agrees_with_the_reference(parts, examples):
+def test_one_step_agrees_with_the_reference(parts, examples, tolerance):
     parts = {"contacts": True, "laws": True, "loops": True} if parts is None else parts
     compare.solved = compare.unsolved = 0
 
     @settings(settings.get_profile("oracle"), max_examples=examples)
     @given(scenes(**parts))
     def run(scene):
-        compare(scene)
+        compare(scene, tolerance)
 
     run()
     assert compare.solved >= 0.9 * examples

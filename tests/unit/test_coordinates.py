@@ -1,0 +1,478 @@
+"""Joint coordinates: read from poses, and poses from them; turned-around joints, loops, full turns.
+
+The kinematics here are SciPy's: a child's rotation is Rp Ro E, with the joint's orientation Ro and its own rotation E,
+its position xp + Rp (ap + Ro s) - Rc ac, with the anchors ap and ac and the displacement s along the joint's axes.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scenes import pendulum, quaternion
+from scipy.spatial.transform import Rotation
+
+from vigym import Mechanism, Simulator, StateError
+
+PI = np.pi
+INERTIA = np.diag([0.02, 0.03, 0.04]) + 0.002 * (1 - np.eye(3))
+
+
+def body(m: Mechanism, name: str) -> None:
+    m.add_body(name, mass=1.0, inertia=INERTIA)
+
+
+# -------------------- read-out against hand-made poses
+
+X, Y, Z = np.eye(3)
+HALF = np.sqrt(0.5)
+
+# kind, options, pose of the body (x, q), coordinates
+POSES: dict[str, tuple[str, dict[str, Any], Any, Any, list[float]]] = {
+    "fixed": ("fixed", {}, (0, 0, 0), (1, 0, 0, 0), []),
+    "revolute": ("revolute", {"axis": Y}, (0, 0, 0), (np.cos(0.35), 0, np.sin(0.35), 0), [0.7]),
+    "revolute, backwards": ("revolute", {"axis": -Y}, (0, 0, 0), (np.cos(0.35), 0, np.sin(0.35), 0), [-0.7]),
+    "revolute, -q": ("revolute", {"axis": Y}, (0, 0, 0), (-np.cos(0.35), 0, -np.sin(0.35), 0), [0.7]),
+    "revolute, half a turn": ("revolute", {"axis": Z}, (0, 0, 0), (0, 0, 0, 1), [-PI]),
+    "revolute on an arm": (
+        "revolute",
+        {"axis": Z, "child_anchor": (1, 0, 0)},
+        (0, -1, 0),
+        (HALF, 0, 0, HALF),
+        [PI / 2],
+    ),
+    # at zero the child is turned by 90 degrees about z: its y is the parent's -x
+    "revolute, turned": (
+        "revolute",
+        {"axis": Y, "orientation": (HALF, 0, 0, HALF)},
+        (0, 0, 0),
+        np.roll((Rotation.from_rotvec([0, 0, PI / 2]) * Rotation.from_rotvec([0, 0.4, 0])).as_quat(), 1),
+        [0.4],
+    ),
+    "prismatic": ("prismatic", {"axis": (0, 3, 4)}, (0, 0.6, 0.8), (1, 0, 0, 0), [1.0]),
+    "prismatic, turned": (
+        "prismatic",
+        {"axis": Y, "orientation": (HALF, 0, 0, HALF)},
+        (-2, 0, 0),
+        (HALF, 0, 0, HALF),
+        [2.0],
+    ),
+    "cylindrical": ("cylindrical", {"axis": X}, (-0.5, 0, 0), (np.cos(1.0), np.sin(1.0), 0, 0), [-0.5, 2.0]),
+    "planar": ("planar", {"axis": Z}, (0.3, -0.4, 0), (HALF, 0, 0, -HALF), [0.3, -0.4, -PI / 2]),
+    "universal": (
+        "universal",
+        {"axis": X, "axis2": Y},
+        (0, 0, 0),
+        np.roll((Rotation.from_rotvec(0.5 * X) * Rotation.from_rotvec(-2.5 * Y)).as_quat(), 1),
+        [0.5, -2.5],
+    ),
+    "spherical": ("spherical", {}, (0, 0, 0), (np.cos(0.5), 0, 0.6 * np.sin(0.5), 0.8 * np.sin(0.5)), [0, 0.6, 0.8]),
+    "slide and ball": (
+        "custom",
+        {"axis": Z, "constrained": (1, 1, 0, 0, 0, 0)},
+        (0, 0, 7),
+        (np.cos(0.5), np.sin(0.5), 0, 0),
+        [7, 1, 0, 0],
+    ),
+    "two slides": ("custom", {"axis": Z, "constrained": (0, 0, 1, 1, 1, 1)}, (1, 2, 0), (1, 0, 0, 0), [1, 2]),
+}
+
+
+@pytest.mark.parametrize("case", POSES)
+def test_coordinates_of_a_pose(case):
+    kind, options, x, q, expected = POSES[case]
+    m = Mechanism()
+    body(m, "body")
+    m.add_joint("joint", kind, "world", "body", **options)
+    sim = Simulator(m, num_envs=2)
+    sim.set_state(x=[x], q=[np.array(q, float)])
+    np.testing.assert_allclose(sim.joint_positions(), [expected] * 2, atol=1e-15)
+    sim.set_joint_state(expected)
+    np.testing.assert_allclose(sim.state.x[1, 0], x, atol=1e-15)
+    assert abs(sim.state.q[1, 0] @ q) > 1 - 1e-15
+
+
+# -------------------- random trees
+
+KINDS = ("fixed", "revolute", "prismatic", "cylindrical", "planar", "universal", "spherical", "floating", "custom")
+
+
+class RandomTree(NamedTuple):
+    """A mechanism with joint coordinates and rates (4, n_axes)."""
+
+    mechanism: Mechanism
+    parents: list[int]
+    positions: np.ndarray
+    rates: np.ndarray
+
+
+@st.composite
+def trees(draw: st.DrawFn, turns: bool = False) -> RandomTree:
+    """1 to 5 bodies with any joints, orientations and anchors; with `turns` single angles up to several turns."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(1, 5))
+    kinds = draw(st.lists(st.sampled_from(KINDS), min_size=n, max_size=n))
+    parents = [draw(st.integers(-1, k - 1)) for k in range(n)]
+    m = Mechanism()
+    columns = []
+    for k in rng.permutation(n):  # the order added is not that of the tree
+        turn = quaternion(Rotation.random(random_state=int(rng.integers(2**31))))
+        m.add_body(f"b{k}", mass=1.0, inertia=INERTIA, position=rng.normal(size=3), orientation=turn)
+    for k in rng.permutation(n):
+        held = draw(st.lists(st.booleans(), min_size=6, max_size=6)) if kinds[k] == "custom" else None
+        anchors = {"parent_anchor": rng.normal(size=3), "child_anchor": rng.normal(size=3)}
+        turn = quaternion(Rotation.random(random_state=int(rng.integers(2**31))))
+        parent = "world" if parents[k] < 0 else f"b{parents[k]}"
+        joint = m.add_joint(
+            f"j{k}", kinds[k], parent, f"b{k}", axis=rng.normal(size=3), orientation=turn, constrained=held, **anchors
+        )
+        if joint.kind != "floating":
+            columns.append(random_coordinates(rng, joint, turns))
+    positions = np.concatenate([np.zeros((4, 0)), *columns], 1)
+    return RandomTree(m, parents, positions, rng.normal(size=positions.shape))
+
+
+def random_coordinates(rng, joint, turns):
+    values = rng.uniform(-2, 2, (4, joint.n_free))
+    k = int((~joint.constrained[3:]).sum())
+    if k == 3:  # a rotation vector, at most half a turn
+        phi = rng.normal(size=(4, 3))
+        values[:, -3:] = phi / np.linalg.norm(phi, axis=-1, keepdims=True) * rng.uniform(0, 0.999 * PI, (4, 1))
+    elif k:
+        values[:, -k:] = rng.uniform(-0.999 * PI, 0.999 * PI, (4, k)) + 2 * PI * turns * rng.integers(-3, 4, (4, k))
+    return values
+
+
+@settings(max_examples=60, deadline=None)
+@given(trees())
+def test_set_joint_state_round_trip(tree):
+    m, _, positions, rates = tree
+    sim = Simulator(m, num_envs=4)
+    before = sim.state
+    sim.set_joint_state(positions, rates)
+    assert sim.joint_error().max() < 1e-12
+    np.testing.assert_allclose(sim.joint_velocities(), rates, atol=1e-11)
+    np.testing.assert_allclose(np.linalg.norm(sim.state.q, axis=-1), 1.0, rtol=1e-15)
+    sim.set_state(*sim.state)  # coordinates are now those of the poses
+    np.testing.assert_allclose(sim.joint_positions(), positions, atol=1e-11)
+    tied = {joint.child for joint in m.joints if joint.kind != "floating"}
+    for k, part in enumerate(m.bodies):
+        if part.name not in tied:  # free bodies stay
+            for now, then in zip(sim.state, before, strict=True):
+                np.testing.assert_allclose(now[:, k], then[:, k], atol=1e-15)
+
+
+@settings(max_examples=20, deadline=None)
+@given(trees(turns=True))
+def test_set_joint_state_counts_turns(tree):
+    m, _, positions, _ = tree
+    sim = Simulator(m, num_envs=4)
+    sim.set_joint_state(positions)
+    np.testing.assert_array_equal(sim.joint_positions(), positions)
+    assert sim.joint_error().max() < 1e-12
+
+
+def pose(m: Mechanism, parents: list[int], phi: np.ndarray) -> dict[str, tuple[np.ndarray, Rotation]]:
+    """Position and rotation of every body of a tree at coordinates phi (n_axes,), by SciPy."""
+    poses: dict[str, tuple[np.ndarray, Rotation]] = {"world": (np.zeros(3), Rotation.identity())}
+    for part in m.bodies:
+        poses[part.name] = part.position.copy(), Rotation.from_quat(np.roll(part.orientation, -1).copy())
+    first, columns = 0, {}
+    for joint in m.joints:
+        columns[joint.name] = first
+        first += 0 if joint.kind == "floating" else joint.n_free
+    for k in range(len(parents)):  # parents first
+        joint = m.joint(f"j{k}")
+        if joint.kind == "floating":
+            continue
+        values = phi[columns[joint.name] : columns[joint.name] + joint.n_free]
+        shift, turns = np.zeros(3), []
+        for (motion, row), value in zip(joint.free_axes, values, strict=True):
+            if motion == "translation":
+                shift += value * joint.basis[row]
+            else:
+                turns.append(value * joint.basis[row])
+        if len(turns) == 2:
+            E = Rotation.from_rotvec(turns[0]) * Rotation.from_rotvec(turns[1])
+        else:
+            E = Rotation.from_rotvec(np.sum(turns, 0) if turns else np.zeros(3))
+        xp, Rp = poses[joint.parent]
+        Ro = Rotation.from_quat(np.roll(joint.orientation, -1))
+        Rc = Rp * Ro * E
+        poses[joint.child] = (
+            xp + Rp.apply(joint.parent_anchor + Ro.apply(shift)) - Rc.apply(joint.child_anchor.copy()),
+            Rc,
+        )
+    return poses
+
+
+@settings(max_examples=40, deadline=None)
+@given(trees())
+def test_poses_are_those_of_the_kinematics(tree):
+    m, parents, positions, _ = tree
+    sim = Simulator(m)
+    sim.set_joint_state(positions[0])
+    poses = pose(m, parents, positions[0])
+    for k, part in enumerate(m.bodies):
+        x, R = poses[part.name]
+        np.testing.assert_allclose(sim.state.x[0, k], x, atol=1e-12)
+        assert (R.inv() * Rotation.from_quat(np.roll(sim.state.q[0, k], -1))).magnitude() < 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(trees())
+def test_velocities_are_those_of_the_kinematics(tree):
+    """v and w against differences of poses, an error of order d^2 + 1e-16/d."""
+    m, parents, positions, rates = tree
+    sim = Simulator(m)
+    sim.set_joint_state(positions[0], rates[0])
+    d = 1e-5
+    ahead, behind = (pose(m, parents, moved(m, positions[0], rates[0], s * d)) for s in (1, -1))
+    for k, part in enumerate(m.bodies):
+        (x1, R1), (x0, R0) = ahead[part.name], behind[part.name]
+        np.testing.assert_allclose(sim.state.v[0, k], (x1 - x0) / (2 * d), atol=1e-6)
+        np.testing.assert_allclose(sim.state.w[0, k], (R0.inv() * R1).as_rotvec() / (2 * d), atol=1e-6)
+
+
+def moved(m: Mechanism, phi: np.ndarray, rates: np.ndarray, d: float) -> np.ndarray:
+    """phi after a short time d; three free rotations turn by their rates about the child's axes."""
+    phi, first = phi.copy(), 0
+    for joint in m.joints:
+        if joint.kind == "floating":
+            continue
+        here = slice(first, first + joint.n_free)
+        first += joint.n_free
+        now, speed = phi[here].copy(), rates[here]
+        phi[here] += d * speed
+        if (~joint.constrained[3:]).sum() == 3:
+            turned = Rotation.from_rotvec(now[-3:] @ joint.basis) * Rotation.from_rotvec(d * speed[-3:] @ joint.basis)
+            phi[here][-3:] = joint.basis @ turned.as_rotvec()
+    return phi
+
+
+# -------------------- joints that are declared the other way round
+
+Ro = Rotation.from_rotvec([0.3, -0.5, 0.8])
+
+
+def two_arms(kind: str, backwards: bool, **options: Any) -> Mechanism:
+    """world - a by a hinge; a and b by a joint of `kind` that is declared from a to b, or `backwards` from b to a.
+
+    Backwards, a is the child of both joints. Anchors change places, the orientation is undone; in the frame of the new
+    child the axis is Ro axis, and its sign changes so that coordinates and efforts keep theirs.
+    """
+    m = Mechanism()
+    body(m, "a"), body(m, "b")
+    m.add_joint("hinge", "revolute", "world", "a", axis=(0, 1, 0), child_anchor=(0, 0, 0.5))
+    axis, near, far = np.array([0.2, 0.9, -0.4]), (0, 0.1, -0.5), (0, 0.2, 0.3)
+    if backwards:
+        ends = {"parent": "b", "child": "a", "parent_anchor": far, "child_anchor": near}
+        frame = {"axis": -Ro.apply(axis), "orientation": quaternion(Ro.inv())}
+    else:
+        ends = {"parent": "a", "child": "b", "parent_anchor": near, "child_anchor": far}
+        frame = {"axis": axis, "orientation": quaternion(Ro)}
+    m.add_joint("joint", kind, **ends, **frame, **options)
+    return m
+
+
+def moves(m: Mechanism, positions: Any, rates: Any, effort: Any, steps: int) -> Simulator:
+    sim = Simulator(m, compiled=False)
+    sim.set_joint_state(positions, rates)
+    for _ in range(steps):
+        sim.step(effort=effort)
+        assert sim.status.converged.all()
+    return sim
+
+
+@pytest.mark.parametrize(("kind", "n_free"), [("fixed", 0), ("revolute", 1), ("prismatic", 1), ("cylindrical", 2)])
+def test_a_joint_declared_backwards(kind, n_free):
+    """Coordinates, velocities, efforts, springs and drives mean the same; the bodies move the same."""
+    laws = {"stiffness": 3.0, "rest": 0.5, "damping": 0.2, "kp": 2.0, "kd": 0.1, "target": -0.3}
+    start = [0.4, *[0.3, -0.7][:n_free]], [1.0, *[-2.0, 1.5][:n_free]], [0.5, *[2.0, -1.0][:n_free]]
+    there, back = (moves(two_arms(kind, way, **(laws if n_free else {})), *start, steps=10) for way in (False, True))
+    assert not back.model.loops.joints
+    for a, b in zip(there.state[:1] + there.state[2:], back.state[:1] + back.state[2:], strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+    np.testing.assert_allclose(np.abs((there.state.q * back.state.q).sum(-1)), 1.0, atol=1e-12)
+    np.testing.assert_allclose(there.joint_positions(), back.joint_positions(), atol=1e-10)
+    np.testing.assert_allclose(there.joint_velocities(), back.joint_velocities(), atol=1e-9)
+    assert np.abs(there.joint_positions() - start[0]).min() > 0.01  # they did move
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_limits_keep_their_sides(backwards):
+    sim = moves(two_arms("revolute", backwards, lower=-0.1, upper=0.5), [0.0, 0.45], [0.0, 8.0], [0.0, 3.0], steps=4)
+    np.testing.assert_allclose(sim.joint_positions()[0, 1], 0.5, atol=1e-8)
+    with pytest.raises(StateError, match=r"joint.*lower"):
+        sim.set_joint_state([0.0, -0.2])
+
+
+@pytest.mark.parametrize("kind", ["spherical", "planar"])
+def test_a_joint_that_has_a_direction_declared_backwards(kind):
+    """Its coordinates mean something else then, but the bodies move the same."""
+    there = moves(two_arms(kind, False), [0.4, 0.3, -0.2, 0.1], [1.0, 0.5, -1.5, 2.0], None, steps=0)
+    back = Simulator(two_arms(kind, True), compiled=False)
+    back.set_state(*there.state)
+    assert back.joint_error().max() < 1e-12
+    for _ in range(5):
+        there.step(), back.step()
+    assert back.status.converged.all()
+    for a, b in zip(there.state, back.state, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-7)
+    assert there.joint_error().max() < 1e-9
+    assert back.joint_error().max() < 1e-9
+
+
+def test_a_body_that_is_the_child_of_two_joints_hangs_on_the_world():
+    """world - c, b - c and a - b: the tree starts at the world and goes against the declarations."""
+    m = Mechanism()
+    for name in "abc":
+        body(m, name)
+    m.add_joint("ab", "revolute", "a", "b", axis=(0, 1, 0), parent_anchor=(0, 0, 1), orientation=quaternion(Ro))
+    m.add_joint("bc", "prismatic", "b", "c", axis=(1, 2, 3), child_anchor=(0, 1, 0))
+    m.add_joint("cw", "revolute", "world", "c", axis=(0, 1, 0), parent_anchor=(0, 0, 2))
+    sim = Simulator(m)
+    assert not sim.model.loops.joints
+    sim.set_joint_state([0.3, -0.4, 0.5], [1.0, 2.0, 3.0])
+    assert sim.joint_error().max() < 1e-14
+    np.testing.assert_allclose(sim.joint_velocities(), [[1.0, 2.0, 3.0]], atol=1e-13)
+    sim.set_state(*sim.state)
+    np.testing.assert_allclose(sim.joint_positions(), [[0.3, -0.4, 0.5]], atol=1e-14)
+    x, R = sim.state.x[0], Rotation.from_quat(np.roll(sim.state.q[0], -1, axis=-1))
+    np.testing.assert_allclose(R[2].as_rotvec(), [0, 0.5, 0], atol=1e-14)
+    np.testing.assert_allclose(x[2], [0, 0, 2], atol=1e-14)
+    np.testing.assert_allclose(
+        (R[0].inv() * R[1]).as_matrix(), (Ro * Rotation.from_rotvec([0, 0.3, 0])).as_matrix(), atol=1e-14
+    )
+
+
+# -------------------- loops
+
+
+def four_bar(width: float = 1.5, right: float = 1.0) -> Mechanism:
+    """World - a - b - c - world, hinges about y in the plane y = 0: bars of 1 m, `width`, `right`, upright at zero."""
+    m = Mechanism()
+    for name in "abc":
+        body(m, name)
+    for name, parent, child, parent_anchor, child_anchor in (
+        ("left", "world", "a", (0, 0, 0), (0, 0, -0.5)),
+        ("top left", "a", "b", (0, 0, 0.5), (-width / 2, 0, 0)),
+        ("top right", "b", "c", (width / 2, 0, 0), (0, 0, right / 2)),
+        ("right", "world", "c", (width, 0, 0), (0, 0, -right / 2)),
+    ):
+        anchors = {"parent_anchor": parent_anchor, "child_anchor": child_anchor}
+        m.add_joint(name, "revolute", parent, child, axis=(0, 1, 0), **anchors)
+    return m
+
+
+def anchor_velocity(sim: Simulator, k: int, point: Any) -> np.ndarray:
+    """Velocity of a point of body k, (num_envs, 3)."""
+    R = Rotation.from_quat(np.roll(sim.state.q[:, k], -1, axis=-1))
+    return sim.state.v[:, k] + R.apply(np.cross(sim.state.w[:, k], point))
+
+
+def test_coordinates_that_close_a_parallelogram_are_taken_as_they_are():
+    angle = np.array([0.0, 0.3, -1.0, 1.2])
+    sim = Simulator(four_bar(), num_envs=4)
+    same = np.stack([angle, -angle, angle, angle], -1)
+    sim.set_joint_state(same, np.outer(np.ones(4), [2.0, -2.0, 2.0, 2.0]))
+    np.testing.assert_allclose(sim.joint_positions(), same, atol=1e-12)
+    np.testing.assert_allclose(sim.joint_velocities(), np.outer(np.ones(4), [2.0, -2.0, 2.0, 2.0]), atol=1e-8)
+    top = np.stack([np.sin(angle) + 0.75, 0 * angle, np.cos(angle)], -1)
+    np.testing.assert_allclose(sim.state.x[:, 1], top, atol=1e-12)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    width=st.floats(1.2, 3.0),
+    right=st.floats(0.9, 1.3),
+    angle=st.floats(-0.5, 0.5),
+    off=st.floats(-0.2, 0.2),
+    speed=st.floats(-5, 5),
+)
+def test_set_joint_state_closes_a_four_bar(width, right, angle, off, speed):
+    sim = Simulator(four_bar(width, right))
+    sim.set_joint_state([angle, -angle + off, angle, angle - off], [speed, -speed, speed, 0.0])
+    assert sim.joint_error().max() < 1e-10
+    assert np.abs(anchor_velocity(sim, 0, (0, 0, -0.5))).max() < 1e-9
+    assert np.abs(anchor_velocity(sim, 2, (0, 0, -right / 2))).max() < 1e-6  # differences inside: 1e-6 steps
+    np.testing.assert_allclose(
+        anchor_velocity(sim, 1, (width / 2, 0, 0)), anchor_velocity(sim, 2, (0, 0, right / 2)), atol=1e-6
+    )
+    assert np.abs(sim.joint_positions() - [angle, -angle, angle, angle]).max() < 1.5  # not another way to close it
+    sim.set_state(*sim.state)
+
+
+def test_a_loop_that_cannot_be_closed():
+    m = four_bar(width=1.5)
+    sim = Simulator(m)
+    before = sim.save()
+    with pytest.raises(StateError, match=r"joint '(left|top left|top right|right)'.*open"):
+        sim.set_state(x=sim.state.x + np.eye(3)[1][:, None] * 0.1)
+    assert sim.save() == before
+    impossible = Mechanism()
+    body(impossible, "a"), body(impossible, "b")
+    for name, parent, child, anchor in (("1", "world", "a", 0), ("2", "a", "b", 0.5), ("3", "world", "b", 5.0)):
+        impossible.add_joint(name, "revolute", parent, child, axis=(0, 1, 0), parent_anchor=(anchor, 0, 0))
+    with pytest.raises(StateError, match="open"):
+        Simulator(impossible, compiled=False).step()
+
+
+# -------------------- turns
+
+
+def wheel(**options: Any) -> Mechanism:
+    m = Mechanism(gravity=(0, 0, 0))
+    body(m, "wheel")
+    m.add_joint("axle", "revolute", "world", "wheel", axis=(0, 0, 1), **options)
+    return m
+
+
+@pytest.mark.parametrize("speed", [80.0, -80.0])
+def test_turns_are_counted(speed):
+    """One step turns by 2 asin(h w / 2); the wheel's axle is not a principal axis, but does not let it tumble."""
+    sim = Simulator(wheel(), compiled=False)
+    sim.set_joint_state([20.0], [speed])
+    for _ in range(20):
+        sim.step()
+    np.testing.assert_allclose(sim.joint_positions(), [[20.0 + 20 * 2 * np.arcsin(0.005 * speed)]], atol=1e-10)
+    assert abs(sim.joint_positions()[0, 0] - 20.0) > 2 * 2 * PI
+    sim.set_state(*sim.state)  # a pose says nothing about turns
+    assert -PI <= sim.joint_positions()[0, 0] <= PI
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "angle"), [(5.0, 7.0, 6.0), (-9.5, -9.0, -9.25), (3.0, 4.0, 3.5), (1.0, 30.0, 28.0)]
+)
+def test_limits_beyond_one_turn(lower, upper, angle):
+    sim = Simulator(wheel(lower=lower, upper=upper), compiled=False)
+    np.testing.assert_allclose(sim.joint_positions(), [[lower if lower > 0 else upper]], atol=1e-14)
+    sim.set_joint_state([angle])
+    np.testing.assert_allclose(sim.joint_positions(), [[angle]], atol=1e-14)
+    for bad in (lower - 0.1, upper + 0.1, lower - 2 * PI, upper + 2 * PI):
+        with pytest.raises(StateError, match=r"axle.*limit"):
+            sim.set_joint_state([bad])
+    np.testing.assert_allclose(sim.joint_positions(), [[angle]], atol=1e-14)
+    if upper - lower < 2 * PI:
+        sim.set_state(*sim.state)  # the turn that is within the limits
+        np.testing.assert_allclose(sim.joint_positions(), [[angle]], atol=1e-14)
+
+
+def test_a_whole_turn_too_far_is_beyond_the_limit():
+    sim = Simulator(pendulum(lower=-1.0, upper=1.0))
+    with pytest.raises(StateError, match=r"hinge.*upper"):
+        sim.set_joint_state([2 * PI])
+
+
+@pytest.mark.parametrize("start", [2.9, 4.0])
+def test_a_damped_ball_joint_beyond_half_a_turn(start):
+    """A damper brakes, also where the rotation vector starts from the other side: J dw/dt = -damping w."""
+    m = Mechanism(gravity=(0, 0, 0))
+    m.add_body("ball", mass=1.0, inertia=(1, 1, 1))
+    m.add_joint("socket", "spherical", "world", "ball", damping=0.1)
+    sim = Simulator(m, compiled=False)
+    sim.set_joint_state([start, 0, 0], [5.0, 0, 0])
+    for k in range(10):
+        sim.step()
+        np.testing.assert_allclose(sim.state.w[0, 0, 0], 5.0 * np.exp(-0.1 * 0.01 * (k + 1)), rtol=1e-3)

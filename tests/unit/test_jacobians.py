@@ -1,0 +1,163 @@
+"""Every derivative in the kernels against complex steps through the kernels' own source, run on NumPy lanes."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from mechanisms import DT, Scene, scenes
+
+from vigym import Mechanism, Simulator
+from vigym.engine import coordinates
+from vigym.engine.kernels import axis, contact, integrator, joint, layout, ldu, loop
+from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
+from vigym.engine.kernels.step import begin_step
+from vigym.engine.kernels.store import Group
+from vigym.engine.rotation import multiply
+
+STEP = 1e-30
+UNKNOWNS = ("V", "wrench", "ca", "cb", "la", "lb", "dry")
+THOROUGH = settings(
+    deadline=None, derandomize=True, max_examples=12, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+)
+
+
+def stores(sim: Simulator, lanes: int, dtype: type) -> tuple[Group, Group, Group]:
+    """Model, state and scratch with the state of environment 0 in every lane, ready for a first guess."""
+    model = sim.model
+    m = sim._constants[0]
+    s = layout.state_store(model.features, model.sizes, lanes, 1, dtype)[0]
+    t = layout.scratch_store(model.features, model.sizes, lanes, dtype)[0]
+    for name in sim._store.fields:
+        getattr(s, name)[...] = sim._get(name)[0][..., None]
+    begin_step(m, s, t)
+    t.h[...], t.live[...] = sim.dt, 1.0
+    start(m, s, t)
+    return m, s, t
+
+
+def simulator(scene: Scene) -> Simulator:
+    sim = Simulator(scene.mechanism, dt=DT, compiled=False)
+    x, q, v, w = scene.state
+    sim.set_state(x=x, q=q, v=v, w=w)
+    sim._set("effort", scene.effort[None, :, None], slice(None))
+    sim._set("force", scene.force[None], slice(None))
+    sim._set("torque", scene.torque[None], slice(None))
+    return sim
+
+
+def joint_rows(sim: Simulator, t: Group) -> np.ndarray:
+    """g of all joints at the next pose, (lanes, rows)."""
+    n = sim.model.n_bodies
+    x, q = np.moveaxis(t.xn[:n], -1, 0), np.moveaxis(t.qn[:n], -1, 0)
+    at = coordinates.Frames(sim.model, x, q)
+    rows = [coordinates.joint_rows(j, at) for j in sim.model.joints if j is not None]  # as the kernels see them
+    return np.concatenate([np.zeros((len(x), 0)), *rows], -1)
+
+
+def newton_direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
+    """The affine direction of all unknowns: what a full step changes."""
+    before = {name: getattr(t, name).copy() for name in UNKNOWNS}
+    factorize(m, s, t)
+    substitute(m, s, t)
+    t.lk[...] = t.ck[...] = 0.0
+    t.alpha[...] = 1.0
+    contact.direct_contact(m, s, t)
+    axis.direct_axis(m, s, t)
+    joint.update_joint(m, s, t)
+    if m.features.loops:
+        ldu.update_loops(m, s, t)
+    integrator.update_body(m, s, t)
+    direction = {name: getattr(t, name) - before[name] for name in ("V", "wrench")}
+    return direction | {"ca": t.cda, "cb": t.cdb, "la": t.lda, "lb": t.ldb, "dry": t.ddry}
+
+
+def check_newton(scene: Scene) -> None:
+    """residual + d(residual) direction = 0, row by row; a b + a db + b da = 0, pair by pair."""
+    sim = simulator(scene)
+    m, s, t = stores(sim, 2, float)
+    residual(m, s, t)
+    before = {name: getattr(t, name).copy() for name in (*UNKNOWNS, "r", "rN", "cr", "lr")}
+    g = joint_rows(sim, t)[0]
+    d = newton_direction(m, s, t)
+    _, complex_s, complex_t = stores(sim, 2, complex)
+    for name in UNKNOWNS:
+        getattr(complex_t, name)[...] = before[name] + 1j * STEP * d[name]
+    residual(m, complex_s, complex_t)
+    n = sim.model.n_bodies
+    for name in ("r", "rN", "cr", "lr"):
+        change = getattr(complex_t, name).imag / STEP
+        expected = -before[name]
+        if name == "r":  # the last one belongs to the world
+            change, expected = change[:n], expected[:n]
+        scale = 1.0 + np.abs(expected).max(initial=0.0) + np.abs(d["wrench"]).max() + np.abs(d["ca"]).max(initial=0.0)
+        np.testing.assert_allclose(change, expected, rtol=0, atol=1e-8 * scale, err_msg=name)
+    # rows that close loops give way by EPSILON h^2 / J of the wrench (loop.py)
+    least = min(np.trace(body.inertia) for body in scene.mechanism.bodies)
+    give = 2 * loop.EPSILON * DT**2 / least * np.abs(d["wrench"]).max() if m.features.loops else 0.0
+    change = joint_rows(sim, complex_t)[0].imag / STEP
+    np.testing.assert_allclose(change, -g, rtol=0, atol=1e-8 * (1 + np.abs(d["V"]).max()) + give)
+    for a, b, flags in (("ca", "cb", np.ones_like(before["ca"])), ("la", "lb", s.bounded)):
+        rough = s.friction[:, 0] > 0 if a == "ca" else None
+        if rough is not None:
+            flags[:, 1:] = rough[:, None]
+        product = before[a] * before[b] + before[a] * d[b] + before[b] * d[a]
+        scale = 1.0 + np.abs(before[a] * d[b]).max(initial=0.0)
+        np.testing.assert_allclose(flags * product, 0.0, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("parts", [{}, {"contacts": True}, {"laws": True}, {"loops": True}], ids=str)
+def test_newton_direction_solves_the_linearised_equations(parts):
+    run = THOROUGH(given(scenes(**parts, consistent=True))(check_newton))
+    run()
+
+
+def test_newton_direction_with_everything():
+    run = THOROUGH(given(scenes(contacts=True, laws=True, loops=True, consistent=True))(check_newton))
+    run()
+
+
+def test_body_block_is_the_derivative_of_its_residual():
+    """D of integrator.move_body, column by column, for a fast spin and a full inertia tensor."""
+    mechanism = Mechanism()
+    mechanism.add_body("body", mass=1.3, inertia=[[0.3, 0.02, -0.01], [0.02, 0.2, 0.03], [-0.01, 0.03, 0.25]])
+    sim = Simulator(mechanism, dt=0.05, compiled=False)
+    sim.set_state(q=[[0.5, 0.5, -0.5, 0.5]], v=[[1.0, 2.0, 3.0]], w=[[8.0, -5.0, 11.0]])
+    m, s, t = stores(sim, 6, complex)
+    for k in range(6):  # lane k moves the next pose along axis k
+        om, sq = t.V[0, 3:, k].real, np.sqrt(4 / sim.dt**2 - (t.V[0, 3:, k].real ** 2).sum())
+        y = np.eye(6)[k]
+        t.V[0, :, k] += 1j * STEP * np.array(integrator.velocity_change(sim.dt, sq, list(om), list(y)))
+    residual(m, s, t)
+    np.testing.assert_allclose(t.r[0].imag / STEP, t.D[0, :, :, 0].real, rtol=1e-12, atol=1e-9)
+    # and y is the change of the pose: d(x+) = dx, d(q+) = dth q+ / 2
+    np.testing.assert_allclose(t.xn[0].imag / STEP, np.eye(3, 6), atol=1e-14)
+    q = t.qn[0, :, 0].real
+    for k in range(3):
+        np.testing.assert_allclose(t.qn[0, :, 3 + k].imag / STEP, multiply(np.eye(4)[1 + k], q) / 2, atol=1e-14)
+
+
+@given(scenes(laws=True))
+@THOROUGH
+def test_joint_directions_span_what_the_joint_leaves_free(scene):
+    """S: moving the child along it changes no row of g, and changes the coordinates at rate one."""
+    sim = simulator(scene)
+    m, s, t = stores(sim, 2, float)
+    residual(m, s, t)
+    n = sim.model.n_bodies
+    for i, tree_joint in enumerate(sim.model.tree.joints):
+        if tree_joint is None or not tree_joint.n_free:
+            continue
+        kt, kr, _ = joint.free(int(m.kind[i]))
+        if kr == 3:
+            continue  # all rotations are free, S is not stored
+        for k in range(tree_joint.n_free):
+            y = np.zeros(6)
+            S, rho = t.S[i, k, :, 0], t.rho[i, :, 0]
+            y[:3] = S if k < kt else -np.cross(S, rho)
+            y[3:] = 0 if k < kt else S
+            _, cs, ct = stores(sim, 2, complex)
+            om, sq = t.V[i, 3:, 0], t.sq[i, 0, 0]
+            ct.V[i] += 1j * STEP * np.array(integrator.velocity_change(DT, sq, list(om), list(y)))[:, None]
+            residual(m, cs, ct)
+            x, q = np.moveaxis(ct.xn[:n], -1, 0), np.moveaxis(ct.qn[:n], -1, 0)
+            rows = coordinates.joint_rows(tree_joint, coordinates.Frames(sim.model, x, q))
+            np.testing.assert_allclose(rows.imag / STEP, 0.0, atol=1e-12)
