@@ -4,6 +4,7 @@ A walking robot with contacts, limits and drives, dropped in 64 different ways a
 neighbours need different numbers of iterations.
 """
 
+import functools
 import threading
 import time
 from typing import NamedTuple
@@ -41,6 +42,7 @@ class Inputs(NamedTuple):
     force: np.ndarray
 
 
+@functools.cache
 def random_inputs() -> Inputs:
     rng = np.random.default_rng(11)
     sim = Simulator(MECHANISM, num_envs=ENVS)
@@ -56,12 +58,9 @@ def random_inputs() -> Inputs:
     return Inputs((x, q, v, w), 10 * rng.normal(size=(STEPS, ENVS, a)), force)
 
 
-INPUTS = random_inputs()
-
-
-def simulate(envs, inputs=INPUTS, threads=1) -> Run:
+def simulate(envs, inputs: Inputs | None = None, threads: int = 1) -> Run:
     """Those environments, side by side in this order."""
-    envs = np.asarray(envs)
+    envs, inputs = np.asarray(envs), inputs or random_inputs()
     sim = Simulator(MECHANISM, num_envs=len(envs), num_threads=threads)
     sim.set_state(*(part[envs] for part in inputs.state))
     for effort, force in zip(inputs.effort, inputs.force, strict=True):
@@ -117,13 +116,17 @@ def test_any_number_of_threads(together, threads, size):
 def test_repeat_is_many_calls(threads):
     sims = [Simulator(MECHANISM, num_envs=6, num_threads=threads) for _ in range(2)]
     for sim in sims:
-        sim.set_state(*(part[:6] for part in INPUTS.state))
-    controls = {"effort": INPUTS.effort[0, :6], "force": INPUTS.force[0, :6], "target": np.tile(STANDING, (6, 1))}
+        sim.set_state(*(part[:6] for part in random_inputs().state))
+    controls = {
+        "effort": random_inputs().effort[0, :6],
+        "force": random_inputs().force[0, :6],
+        "target": np.tile(STANDING, (6, 1)),
+    }
     sims[0].step(**controls, repeat=20)
     for _ in range(20):
         sims[1].step(**controls)
     assert sims[0].save() == sims[1].save()
-    assert np.abs(sims[0].state.x - INPUTS.state[0][:6]).max() > 0.01
+    assert np.abs(sims[0].state.x - random_inputs().state[0][:6]).max() > 0.01
 
 
 def test_every_kind_of_joint():
@@ -159,16 +162,16 @@ def test_every_kind_of_joint():
 
 def hurl(env: int, force: float) -> Inputs:
     """The same, but for a force on the trunk of one environment from the third step on."""
-    strong = INPUTS.force.copy()
+    strong = random_inputs().force.copy()
     strong[2:, env, 0] = force * np.array([1.0, -2.0, -3.0])
-    return INPUTS._replace(force=strong)
+    return random_inputs()._replace(force=strong)
 
 
 def spin(env: int, rate: float) -> Inputs:
     """The same, but for one leg that starts with a spin beyond what a whole step can describe (2/dt)."""
-    w = INPUTS.state[3].copy()
+    w = random_inputs().state[3].copy()
     w[env, 3] = (0.0, rate, 0.0)
-    return INPUTS._replace(state=(*INPUTS.state[:3], w))
+    return random_inputs()._replace(state=(*random_inputs().state[:3], w))
 
 
 @pytest.mark.parametrize("env", range(4))
@@ -201,7 +204,7 @@ def test_a_lane_that_is_cut_into_substeps():
 
 def test_a_step_that_cannot_be_made_leaves_its_environment_where_it_was():
     sim = Simulator(MECHANISM, num_envs=4)
-    sim.set_state(*(part[:4] for part in INPUTS.state))
+    sim.set_state(*(part[:4] for part in random_inputs().state))
     sim.step()
     before = sim.state
     force = np.zeros((4, len(MECHANISM.bodies), 3))
@@ -224,7 +227,7 @@ def test_other_threads_run_during_a_step():
     While the lock is held it would count for some 5 ms of the call at most, the interpreter's switch interval.
     """
     sim = Simulator(MECHANISM, num_envs=ENVS)
-    sim.set_state(*INPUTS.state)
+    sim.set_state(*random_inputs().state)
     sim.step()
     begin = time.perf_counter()
     sim.step(repeat=10)

@@ -254,7 +254,7 @@ def sim() -> Simulator:
 
 @pytest.mark.parametrize(
     ("make", "count"),
-    [(bad_arrays, 8000), (bad_masks, 300), (bad_repeats, 300), (bad_states, 1500), (bad_bytes, 400)],
+    [(bad_arrays, 8000), (bad_masks, 300), (bad_repeats, 300), (bad_states, 1000), (bad_bytes, 400)],
     ids=lambda value: value.__name__ if callable(value) else str(value),
 )
 def test_bad_calls(sim, make, count):

@@ -144,7 +144,7 @@ def random_coordinates(rng, joint, turns):
     return values
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(trees())
 def test_set_joint_state_round_trip(tree):
     m, _, positions, rates = tree
@@ -207,7 +207,7 @@ def pose(m: Mechanism, parents: list[int], phi: np.ndarray) -> dict[str, tuple[n
     return poses
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(trees())
 def test_poses_are_those_of_the_kinematics(tree):
     m, parents, positions, _ = tree
@@ -383,7 +383,7 @@ def test_coordinates_that_close_a_parallelogram_are_taken_as_they_are():
     np.testing.assert_allclose(sim.state.x[:, 1], top, atol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     width=st.floats(1.2, 3.0),
     right=st.floats(0.9, 1.3),

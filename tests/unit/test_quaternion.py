@@ -15,7 +15,7 @@ from vigym.engine.kernels import small
 ROUND = 1e-15
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
-few = settings(max_examples=40)
+few = settings(max_examples=40, deadline=None)
 unit_numbers = st.floats(-1, 1)
 vectors = hnp.arrays(float, 3, elements=st.floats(-10, 10))
 signs = st.sampled_from([-1.0, 1.0])
@@ -124,7 +124,7 @@ def test_a_tiny_rotation_keeps_its_digits():
 # -------------------- rotation vector in kernels
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(phi=rotation_vectors(), sign=signs)
 def test_rotation_vector(phi, sign):
     got, _ = kernel.rotation_vector(list(sign * quaternion(Rotation.from_rotvec(phi))))
@@ -140,7 +140,7 @@ def right_turned(q, direction, size):
     return [complex(x) for x in kernel.multiply([complex(x) for x in q], small_turn)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(phi=rotation_vectors(), sign=signs)
 def test_rotation_vector_jacobian(phi, sign):
     """K = d(phi)/d(theta), theta a small turn in the child's frame: q -> q exp(theta), by complex step.

@@ -147,7 +147,7 @@ tame = hnp.arrays(float, (4, LANES), elements=st.floats(-1e3, 1e3))
 
 
 @pytest.mark.parametrize("function", [arithmetic, choices])
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(values=numbers)
 def test_bit_for_bit(function, values):
     def fill(m, s, t):
@@ -156,7 +156,7 @@ def test_bit_for_bit(function, values):
     assert_same(*run_both(function, fill))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(values=tame)
 def test_fused_arithmetic_is_equal_to_rounding(values):
     def fill(m, s, t):
