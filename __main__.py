@@ -48,9 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     from tyro.extras import subcommand_cli_from_dict
 
-    commands = {
-        name: load(name) if name == args[0] else _unloaded(summary) for name, (_, summary) in COMMANDS.items()
-    }
+    commands = {name: load(name) if name == args[0] else _unloaded(summary) for name, (_, summary) in COMMANDS.items()}
     subcommand_cli_from_dict(commands, prog="vigym", description=DESCRIPTION, args=args)
     return 0
 

@@ -46,8 +46,8 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
         neighbours[a].append((b, j))
         backwards[b].append((a, j))
         is_child[b] = True
-    for ways, back in zip(neighbours, backwards, strict=True):  # as declared, where there is a choice
-        ways += [(body, j) for body, j in back if joints[j].kind in REVERSIBLE]
+    for onward, back in zip(neighbours, backwards, strict=True):  # as declared, where there is a choice
+        onward += [(body, j) for body, j in back if joints[j].kind in REVERSIBLE]
     parent = np.full(n, n)
     tree: list[Joint | None] = [None] * n
     order: list[int] = []
@@ -58,7 +58,7 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
         if root < n:
             order.append(int(root))
         seen[root] = True
-        stack = [(root, iter(neighbours[root]))]
+        stack = [(int(root), iter(neighbours[root]))]
         while stack:
             body, ways = stack[-1]
             for other, j in ways:

@@ -13,7 +13,7 @@ both in the world frame; it relates to the velocities by dv = dx/h and d(om) = (
 """
 
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matrix, matvec, multiply, scale, store, sub, vec
-from vigym.engine.kernels.simd import minimum, on, select, sqrt
+from vigym.engine.kernels.simd import maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
 SPIN = 1.9  # |om| h stays below this; the map to q+ ends at 2
@@ -105,7 +105,7 @@ def limit_spin(m, s, t, i):
     om = vec(t.V[i])[3:]
     d = velocity_change(h, t.sq[i][0], om, vec(t.y[i]))[3:]
     a, b = dot(d, d) + 1e-300, dot(om, d)
-    room = SPIN * SPIN / (h * h) - dot(om, om)
+    room = maximum(SPIN * SPIN / (h * h) - dot(om, om), 0.0)
     reach = (sqrt(b * b + a * room) - b) / a
     t.alpha[0][0] = minimum(reach, t.alpha[0][0])
 

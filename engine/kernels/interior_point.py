@@ -18,8 +18,8 @@ BOUNDARY = 0.995  # fraction of the way to the boundary
 STUCK = 0.2  # a step shorter than this is no progress
 LIFT = 30.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
-HIGHEST = 10.0  # in units of the usual sizes of a pair
-SLOWLY = 0.1  # mu is not reduced faster than this once a lane has been stuck
+HIGHEST = 1e6  # in units of the usual sizes of a pair
+SLOWLY, VERY_SLOWLY = 0.1, 0.3  # mu is not reduced faster than this once a lane has been stuck, and stuck again
 
 
 @block
@@ -189,7 +189,8 @@ def choose_center(m, s, t):
     mu = t.mu[0][0]
     sigma = t.total[0][0] / maximum(t.count[0][0], 1.0) / maximum(mu, 1e-300)
     careful = less(1.5, t.caution[0][0]) & less(1e-4 * energy(m, t), mu)
-    least = select(careful, SLOWLY * mu, 0.0)
+    slowly = select(less(1.5 * CAUTION, t.caution[0][0]), VERY_SLOWLY, SLOWLY)
+    least = select(careful, slowly * mu, 0.0)
     t.center[0][0] = maximum(sigma * sigma * sigma * mu, least)
 
 

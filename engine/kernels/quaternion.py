@@ -91,9 +91,10 @@ def conjugate(q):
 
 
 def matrix(q):
-    """Rotation matrix R(q), body to world"""
+    """Rotation matrix R(q), body to world; orthogonal to rounding even where |q| is not quite 1"""
     w, x, y, z = q
-    x2, y2, z2 = x + x, y + y, z + z
+    c = 2.0 / (w * w + x * x + y * y + z * z)
+    x2, y2, z2 = c * x, c * y, c * z
     wx, wy, wz = w * x2, w * y2, w * z2
     xx, xy, xz, yy, yz, zz = x * x2, x * y2, x * z2, y * y2, y * z2, z * z2
     return [

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import reference
 from hypothesis import HealthCheck, Phase, given, settings
 from mechanisms import DT, Scene, scenes
 
+import reference
 from vigym import Simulator
 
 # A residual of 1e-9 (N, N m) changes the velocity of a body of 0.3 kg and 5e-4 kg m^2 by up to 1e-9 h / J = 2e-8 rad/s;

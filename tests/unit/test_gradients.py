@@ -1,0 +1,127 @@
+"""sim.gradients() against central differences of whole steps."""
+
+import numpy as np
+import pytest
+import scenes
+
+from vigym import InputError, Simulator
+from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, to_rotation_vector
+from vigym.engine.state import State
+
+EPS = 1e-5
+
+
+def change(after: State, before: State) -> np.ndarray:
+    """(num_envs, 12 n): x, rotation in the body frame, v, w."""
+    turn = to_rotation_vector(multiply(conjugate(before.q), after.q))
+    parts = np.concatenate([after.x - before.x, turn, after.v - before.v, after.w - before.w], -1)
+    return parts.reshape(len(parts), -1)
+
+
+def differences(sim: Simulator, effort: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same derivatives by stepping from states on both sides."""
+    saved, start = sim.save(), sim.state
+
+    def after(part: int, body: int, axis: int, amount: float) -> State:
+        sim.restore(saved)
+        x, q, v, w = (value.copy() for value in start)
+        if part == 1:
+            q[:, body] = multiply(q[:, body], from_rotation_vector(amount * np.eye(3)[axis]))
+        else:
+            (x, q, v, w)[part][:, body, axis] += amount
+        for name, value in zip("xqvw", (x, q, v, w), strict=True):  # beside set_state: joints may be open by EPS
+            sim._set(name, value, slice(None))
+        sim.step(effort)
+        return sim.state
+
+    def after_effort(axis: int, amount: float) -> State:
+        sim.restore(saved)
+        sim.step(effort + amount * np.eye(sim.model.n_axes)[axis])
+        return sim.state
+
+    n = sim.model.n_bodies
+    columns = [
+        change(after(part, body, axis, EPS), after(part, body, axis, -EPS)) / (2 * EPS)
+        for body in range(n)
+        for part in range(4)
+        for axis in range(3)
+    ]
+    efforts = [change(after_effort(a, EPS), after_effort(a, -EPS)) / (2 * EPS) for a in range(sim.model.n_axes)]
+    sim.restore(saved)
+    empty = np.zeros((sim.num_envs, 12 * n, 0))
+    return np.stack(columns, -1), np.stack(efforts, -1) if efforts else empty
+
+
+def compare(sim: Simulator, effort: np.ndarray, tolerance: float) -> None:
+    state, efforts = differences(sim, effort)
+    sim.step(effort)
+    gradients = sim.gradients()
+    scale = np.abs(state).max()
+    np.testing.assert_allclose(gradients.state, state, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(
+        gradients.effort, efforts, rtol=0, atol=tolerance * max(1.0, np.abs(efforts).max(initial=0))
+    )
+
+
+def test_chain_of_different_joints_in_the_air():
+    # smooth: central differences are good to EPS^2 times third derivatives, which carry 1/h^2 = 1e4
+    sim = Simulator(
+        scenes.chain(4, ["revolute", "spherical", "prismatic", "universal"], free=True), num_envs=2, tolerance=1e-10
+    )
+    rng = np.random.default_rng(0)
+    shape = (2, sim.model.n_axes)
+    sim.set_joint_state(0.5 * rng.normal(size=shape), rng.normal(size=shape))
+    sim.step(rng.normal(size=shape))
+    compare(sim, rng.normal(size=shape), 1e-6)
+
+
+@pytest.mark.parametrize("speed", [0.0, 1.0], ids=["at rest", "sliding"])
+def test_box_on_the_floor(speed):
+    # away from a change of contact the step is smooth; pairs stop at products of 1e-10, which blurs the edges
+    sim = Simulator(scenes.box(), tolerance=1e-10)
+    sim.set_state(v=[[speed, 0.3 * speed, 0.0]])
+    for _ in range(5):
+        sim.step()
+    saved = sim.save()
+    sim.step()
+    gradients = sim.gradients().state[0]
+    sim.restore(saved)
+    # d(next)/d(v): stuck, the box forgets its velocity; sliding, it keeps it along the direction of sliding
+    kept = gradients[6:8, 6:8]
+    np.testing.assert_allclose(kept, np.zeros((2, 2)) if speed == 0 else np.eye(2), atol=1e-3)
+    # the floor takes whatever moves into it
+    np.testing.assert_allclose(gradients[8, 6:9], 0.0, atol=1e-3)
+
+
+def test_falling_box_and_no_gradients_without_a_step():
+    sim = Simulator(scenes.box(), tolerance=1e-10)
+    with pytest.raises(InputError, match="no gradients"):
+        sim.gradients()
+    sim.set_state(x=[[0, 0, 2.0]], v=[[1.0, 2.0, 0.0]], w=[[3.0, 1.0, -2.0]])
+    sim.step()
+    compare(sim, np.zeros((1, 0)), 1e-6)
+
+
+def test_driven_robot_on_its_feet():
+    sim = Simulator(scenes.quadruped(), dt=0.005, tolerance=1e-10)
+    sim.set_joint_state(scenes.STANDING)
+    for k in range(60):
+        sim.step(target=scenes.STANDING + 0.05 * np.sin(0.1 * k))
+    # pushing along an axis moves its own joint, and the effect of an effort is positive
+    sim.step(target=scenes.STANDING)
+    effort = sim.gradients().effort[0]
+    assert effort.shape == (12 * 13, 12)
+    assert np.isfinite(effort).all()
+    before = sim.save()
+    for axis in range(12):
+        moved = []
+        for sign in (1, -1):
+            sim.restore(before)
+            sim.step(sign * 1e-4 * np.eye(12)[axis], target=scenes.STANDING)
+            moved.append(sim.state.v[0].ravel())
+        # feet may stick or slide within the difference: compare in size only
+        sim.restore(before)
+        sim.step(target=scenes.STANDING)
+        exact = sim.gradients().effort[0].reshape(13, 12, 12)[:, 6:9, axis].ravel()
+        difference = (moved[0] - moved[1]) / 2e-4
+        np.testing.assert_allclose(exact, difference, atol=0.05 * np.abs(difference).max() + 1e-4)
