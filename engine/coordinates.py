@@ -9,7 +9,7 @@ import numpy as np
 
 from vigym.engine.joint import Joint
 from vigym.engine.model import Model
-from vigym.engine.rotation import Array, conjugate, from_rotation_vector, multiply, rotate, to_rotation_vector
+from vigym.engine.rotation import Array, conjugate, cross, from_rotation_vector, multiply, rotate, to_rotation_vector
 
 
 class Frames:
@@ -24,6 +24,11 @@ class Frames:
         if v is not None and w is not None:
             self.v = {name: v[:, i] for i, name in enumerate(names)} | {"world": still}
             self.omega = {name: rotate(q[:, i], w[:, i]) for i, name in enumerate(names)} | {"world": still}
+
+
+def along(vectors: Array, axes: Array) -> Array:
+    """Components of vectors (N, k) along axes (n, k); not a matrix product, whose rounding depends on N."""
+    return (vectors[:, None, :] * axes).sum(-1)
 
 
 def offset(joint: Joint, at: Frames) -> Array:
@@ -45,30 +50,31 @@ def slide_axes(joint: Joint) -> Array:
 
 def joint_coordinates(joint: Joint, at: Frames) -> Array:
     """Coordinates of the free axes, angles in (-pi, pi] (N, n_free)."""
-    lengths = offset(joint, at) @ slide_axes(joint)[~joint.constrained[:3]].T
+    lengths = along(offset(joint, at), slide_axes(joint)[~joint.constrained[:3]])
     axes, e = joint.basis[~joint.constrained[3:]], relative(joint, at)
     if len(axes) == 1:
-        angles = 2.0 * np.arctan2(e[:, 1:] @ axes[0], e[:, 0])[:, None]
+        angles = 2.0 * np.arctan2(along(e[:, 1:], axes)[:, 0], e[:, 0])[:, None]
         angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
     elif len(axes) == 2:
         a1, a2 = axes
-        a3 = np.cross(a1, a2)
+        a3 = cross(a1, a2)
         second = rotate(e, a2)  # the child's axis seen from the joint frame
         first = rotate(conjugate(e), a1)  # the joint frame's axis seen from the child
-        angles = np.stack([np.arctan2(second @ a3, second @ a2), np.arctan2(first @ a3, first @ a1)], -1)
+        (s1, c1), (s2, c2) = along(second, np.array([a3, a2])).T, along(first, np.array([a3, a1])).T
+        angles = np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], -1)
     else:
-        angles = to_rotation_vector(e) @ axes.T
+        angles = along(to_rotation_vector(e), axes)
     return np.concatenate([lengths, angles], -1)
 
 
 def joint_rows(joint: Joint, at: Frames) -> Array:
     """The constraint g of a joint, DESIGN's rows; zero where the joint is closed (N, 6 - n_free)."""
-    rows = offset(joint, at) @ slide_axes(joint)[joint.constrained[:3]].T
+    rows = along(offset(joint, at), slide_axes(joint)[joint.constrained[:3]])
     e, free = relative(joint, at), joint.basis[~joint.constrained[3:]]
     if len(free) == 2:
-        turned = (rotate(e, free[1]) @ free[0])[:, None]
+        turned = along(rotate(e, free[1]), free[:1])
     else:
-        turned = e[:, 1:] @ joint.basis[joint.constrained[3:]].T
+        turned = along(e[:, 1:], joint.basis[joint.constrained[3:]])
     return np.concatenate([rows, turned], -1)
 
 
@@ -106,7 +112,7 @@ def velocities(model: Model, x: Array, q: Array, v: Array, w: Array) -> Array:
     turn = omega[:, c] - omega[:, p]
     rho = rotate(q[:, c], axes.anchor)
     arm = x[:, c] + rho - x[:, p]
-    slip = v[:, c] + np.cross(omega[:, c], rho) - v[:, p] - np.cross(omega[:, p], arm)
+    slip = v[:, c] + cross(omega[:, c], rho) - v[:, p] - cross(omega[:, p], arm)
     return (direction * np.where(axes.slides[:, None], slip, turn)).sum(-1)
 
 
@@ -143,21 +149,21 @@ def forward(
         if len(axes) == 2:
             e = multiply(from_rotation_vector(turn[:, :1] * axes[0]), from_rotation_vector(turn[:, 1:] * axes[1]))
         else:
-            e = from_rotation_vector(turn @ axes)
+            e = from_rotation_vector(along(turn, axes.T))
         q[:, i] = multiply(multiply(at.q[p], joint.orientation), e)
         q[:, i] /= np.linalg.norm(q[:, i], axis=-1, keepdims=True)
         slides = slide_axes(joint)[~joint.constrained[:3]]
-        anchor = rotate(at.q[p], joint.parent_anchor + values[:, :kt] @ slides)
+        anchor = rotate(at.q[p], joint.parent_anchor + along(values[:, :kt], slides.T))
         rho = rotate(q[:, i], joint.child_anchor)
         x[:, i] = at.x[p] + anchor - rho
         if len(axes) == 2:
             first_axis = rotate(at.q[p], rotate(joint.orientation, axes[0]))
             omega = speeds[:, kt : kt + 1] * first_axis + rotate(q[:, i], speeds[:, kt + 1 :] * axes[1])
         else:
-            omega = rotate(q[:, i], speeds[:, kt:] @ axes)
+            omega = rotate(q[:, i], along(speeds[:, kt:], axes.T))
         at.omega[joint.child] = omega = omega + at.omega[p]
-        slip = rotate(at.q[p], speeds[:, :kt] @ slides)
-        v[:, i] = at.v[p] + np.cross(at.omega[p], anchor) + slip - np.cross(omega, rho)
+        slip = rotate(at.q[p], along(speeds[:, :kt], slides.T))
+        v[:, i] = at.v[p] + cross(at.omega[p], anchor) + slip - cross(omega, rho)
         w[:, i] = rotate(conjugate(q[:, i]), omega)
     return x, q, v, w
 

@@ -102,9 +102,9 @@ def relative_rotation(m, t, i):
     return multiply(conjugate(parent), multiply(vec(t.qn[m.child[i]]), vec(m.child_frame[i])))
 
 
-def rotation(kr, has_law, m, t, i):
-    """delta (3), free directions, their coordinates (angles, not yet unwound), and d(coordinate)/d(dth) if it is not
-    simply one per direction."""
+def rotation(kr, has_law, m, s, t, i, first):
+    """delta (3), free directions, their coordinates (from axis `first` on; angles not yet unwound), and
+    d(coordinate)/d(dth) if it is not simply one per direction."""
     R, child, parent = mat(t.Rn[m.child[i]]), mat(m.child_axes[i]), mat(m.parent_axes[i])
 
     def world(u):  # from the child's joint frame
@@ -137,7 +137,8 @@ def rotation(kr, has_law, m, t, i):
         return delta, [p1, c2], angles, None
     if not has_law:
         return [0.0, 0.0, 0.0], [], [0.0, 0.0, 0.0], None
-    phi, K = rotation_vector(relative_rotation(m, t, i))
+    last = [s.angle[first + k][0] for k in range(3)]
+    phi, K = rotation_vector(relative_rotation(m, t, i), last)
     axes = [matvec(R, axis) for axis in child]
     rows = [add(add(scale(K[k][0], axes[0]), scale(K[k][1], axes[1])), scale(K[k][2], axes[2])) for k in range(3)]
     return [0.0, 0.0, 0.0], [], phi, rows
@@ -151,7 +152,8 @@ def move_joint(kind, m, s, t, i):
     kt, kr, has_law = free(kind)
     c, p = m.child[i], m.parent[i]
     dx, slides, lengths = translation(kt, m, t, i)
-    dth, turns, angles, rows = rotation(kr, has_law, m, t, i)
+    a = m.first_axis[i]
+    dth, turns, angles, rows = rotation(kr, has_law, m, s, t, i, a + kt)
     store(t.delta[i], dx + dth)
     for k, axis in enumerate(slides + turns):
         for j in range(3):
@@ -160,7 +162,6 @@ def move_joint(kind, m, s, t, i):
         store(t.K[i], rows)
     wrench = vec(t.wrench[i])
     N = mat(t.N[i])
-    a = m.first_axis[i]
     if kr == 3 and not has_law:  # N is the identity here, efforts are about the child's axes
         R, child = mat(t.R[c]), mat(m.child_axes[i])
         torque = matvec(R, matvec_t(child, [s.effort[a + kt + k][0] for k in range(3)]))
@@ -211,7 +212,7 @@ def finish_joint(kind, m, s, t, i):
     kt, kr, _ = free(kind)
     a = m.first_axis[i]
     _, _, lengths = translation(kt, m, t, i)
-    _, _, angles, _ = rotation(kr, True, m, t, i)
+    _, _, angles, _ = rotation(kr, True, m, s, t, i, a + kt)
     for k, coordinate in enumerate(lengths + angles):
         last = s.angle[a + k][0]
         if k >= kt and kr < 3:

@@ -130,7 +130,7 @@ def atan(x):
 def atan2(y, x):
     """Angle of the point (x, y) in (-pi, pi]; (0, 0) gives 0."""
     flat = less(absolute(x), 1e-300)
-    ratio = atan(y / select(flat, 1e-300, x))
+    ratio = atan(y / select(flat, select(less(x, 0.0), -1e-300, 1e-300), x))
     turned = select(less(y, 0.0), ratio - np.pi, ratio + np.pi)
     return select(less(x, 0.0), turned, ratio)
 
@@ -140,14 +140,18 @@ def nearest_turn(angle, guess):
     return angle + TWO_PI * rint((guess - angle) * (1.0 / TWO_PI))
 
 
-def rotation_vector(e):
-    """Rotation vector phi of the unit quaternion e (shortest way) and K with d(phi) = K d(theta), theta in the frame
-    that e maps from: K = I + [phi]x/2 + k [phi]x^2, k = (1 - (a/2) cot(a/2)) / a^2, a = |phi|."""
-    flip = select(less(e[0], 0.0), -1.0, 1.0)
-    c, u = e[0] * flip, [x * flip for x in e[1:]]
-    uu = dot(u, u)
+def rotation_vector(e, guess):
+    """Rotation vector phi of the unit quaternion e, and K with d(phi) = K d(theta), theta in the frame e maps from:
+    K = I + [phi]x/2 + k [phi]x^2, k = (1 - (a/2) cot(a/2)) / a^2, a = |phi|.
+
+    Of the two ways round (e and -e), phi is the one closer to `guess`: it goes on smoothly beyond half a turn."""
+    uu = dot(e[1:], e[1:])
     small = less(uu, 1e-8)
     size = sqrt(select(small, 1e-8, uu))
+    half = atan2(size, e[0])  # phi is 2 half along e, or 2 (half - pi)
+    middle = select(small, 2.0 * half - np.pi, 2.0 * half - np.pi - dot(guess, e[1:]) / size)
+    flip = select(less(0.0, middle), -1.0, 1.0)
+    c, u = e[0] * flip, [x * flip for x in e[1:]]
     half = atan2(size, c)
     # series in uu = sin^2(a/2) where the closed forms lose digits
     factor = select(small, 2.0 + uu * (1.0 / 3.0), 2.0 * half / size)

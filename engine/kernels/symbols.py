@@ -248,9 +248,9 @@ def select(mask, a, b):
     """a where mask holds, else b, lane by lane."""
     if not isinstance(mask, Lanes):
         return np.where(mask, a, b)
-    lanes = mask.lanes
+    lanes = max(x.lanes for x in (mask, a, b) if isinstance(x, Lanes))
     a, b = (x.widen(lanes) if isinstance(x, Lanes) else constant(x, lanes) for x in (a, b))
-    return Lanes(mask.builder, mask.builder.select(mask.value, a, b))
+    return Lanes(mask.builder, mask.builder.select(mask.widen(lanes), a, b))
 
 
 def on(flag):
@@ -281,7 +281,7 @@ def emit_loop(builder, first, last, step, body):
     builder.position_at_end(test)
     index = builder.phi(I64)
     index.add_incoming(first, before)
-    builder.cbranch(builder.icmp_signed("!=", index, last), inside, after)
+    builder.cbranch(builder.icmp_signed("<" if step > 0 else ">", index, last), inside, after)
     builder.position_at_end(inside)
     body(Index(builder, index))
     index.add_incoming(builder.add(index, ir.Constant(I64, step), flags=["nsw"]), builder.block)

@@ -12,6 +12,8 @@ from vigym.engine import rotation
 from vigym.engine.kernels import quaternion as kernel
 from vigym.engine.kernels import small
 
+STILL = [0.0, 0.0, 0.0]  # guess for the shortest way round
+
 ROUND = 1e-15
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -117,7 +119,7 @@ def test_a_tiny_rotation_keeps_its_digits():
     phi = np.array([1e-200, -2e-13, 3e-9])
     q = rotation.from_rotation_vector(phi)
     np.testing.assert_allclose(rotation.to_rotation_vector(q), phi, rtol=ROUND)
-    got, _ = kernel.rotation_vector(list(q))
+    got, _ = kernel.rotation_vector(list(q), STILL)
     np.testing.assert_allclose(got, phi, rtol=ROUND)
 
 
@@ -127,7 +129,7 @@ def test_a_tiny_rotation_keeps_its_digits():
 @settings(max_examples=150, deadline=None)
 @given(phi=rotation_vectors(), sign=signs)
 def test_rotation_vector(phi, sign):
-    got, _ = kernel.rotation_vector(list(sign * quaternion(Rotation.from_rotvec(phi))))
+    got, _ = kernel.rotation_vector(list(sign * quaternion(Rotation.from_rotvec(phi))), STILL)
     got = np.array(got, float)
     if np.linalg.norm(phi) > np.pi - 1e-9 and got @ phi < 0:
         got *= 1 - 2 * np.pi / np.linalg.norm(got)
@@ -148,10 +150,10 @@ def test_rotation_vector_jacobian(phi, sign):
     At half a turn phi jumps to the other side, but not along an imaginary step.
     """
     q = sign * quaternion(Rotation.from_rotvec(phi))
-    _, K = kernel.rotation_vector(list(q))
+    _, K = kernel.rotation_vector(list(q), STILL)
     columns = []
     for direction in np.eye(3):
-        nudged, _ = kernel.rotation_vector(right_turned(q, direction, 1e-30j))
+        nudged, _ = kernel.rotation_vector(right_turned(q, direction, 1e-30j), STILL)
         columns.append(np.imag(nudged) / 1e-30)
     np.testing.assert_allclose(np.array(K, float), np.transpose(columns), rtol=0, atol=2e-14)
 
@@ -162,7 +164,7 @@ def test_rotation_vector_jacobian_by_differences(phi):
     """The same against SciPy alone: (phi(q exp(d)) - phi(q exp(-d))) / 2|d|, an error of order |d|^2 plus 1e-16/|d|."""
     assume(np.linalg.norm(phi) < np.pi - 1e-3)
     turn, d = Rotation.from_rotvec(phi), 1e-5
-    _, K = kernel.rotation_vector(list(quaternion(turn)))
+    _, K = kernel.rotation_vector(list(quaternion(turn)), STILL)
     differences = [
         ((turn * Rotation.from_rotvec(d * axis)).as_rotvec() - (turn * Rotation.from_rotvec(-d * axis)).as_rotvec())
         / (2 * d)
@@ -177,9 +179,9 @@ def test_rotation_vector_works_on_lanes(q):
     size = np.linalg.norm(q, axis=0)
     assume(size.min() > 0.1)
     q = q / size
-    phi, K = kernel.rotation_vector(list(q))
+    phi, K = kernel.rotation_vector(list(q), STILL)
     for lane in range(4):
-        alone, K_alone = kernel.rotation_vector(list(q[:, lane]))
+        alone, K_alone = kernel.rotation_vector(list(q[:, lane]), STILL)
         np.testing.assert_array_equal(np.array(phi)[:, lane], np.array(alone))
         np.testing.assert_array_equal(np.array(K)[:, :, lane], np.array(K_alone))
 
@@ -307,3 +309,15 @@ def test_shifts(D, arm):
     right[:3, 3:] = skew(arm)
     np.testing.assert_allclose(small.shift_rows(as_list(D), list(arm)), left @ D, atol=1e-12)
     np.testing.assert_allclose(small.shift_columns(as_list(D), list(arm)), D @ right, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", np.linspace(-6.0, 6.0, 25))
+def test_rotation_vector_follows_its_guess_beyond_half_a_turn(angle):
+    axis = np.array([2.0, -1.0, 2.0]) / 3
+    q = rotation.from_rotation_vector(angle * axis)
+    phi, K = kernel.rotation_vector(list(q), list((angle + 0.1) * axis))
+    np.testing.assert_allclose(phi, angle * axis, atol=1e-13)
+    for k in range(3):
+        turned = right_turned(q, np.eye(3)[k], 1e-30j)
+        nudged, _ = kernel.rotation_vector(turned, list((angle + 0.1) * axis))
+        np.testing.assert_allclose(np.imag(nudged) / 1e-30, [row[k] for row in K], atol=1e-10)
