@@ -95,7 +95,9 @@ class Simulator:
         for name in ("ca", "cb", "la", "lb"):
             getattr(self._store, name)[...] = 1.0
         self._set("real", np.ones((self.num_envs, 1, 1)), slice(None))
-        limits = [joint.effort_limit for _, joint in coordinates.axis_joints(self.model)]
+        # where a drive adds to the effort, the kernels cut off their sum
+        joints = [joint for _, joint in coordinates.axis_joints(self.model)]
+        limits = [np.where((joint.kp > 0) | (joint.kd > 0), np.inf, joint.effort_limit) for joint in joints]
         self._effort_limit = np.concatenate([np.zeros(0), *limits])
 
     # -------------------------------------------------------------------------------------------- lanes <-> arrays

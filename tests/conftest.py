@@ -15,6 +15,16 @@ class RootIsNotATestPackage:
         return pytest.Dir.from_parent(parent, path=path) if path == ROOT else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--uncompiled", action="store_true", help="run all kernels as plain Python, where indices are checked"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--uncompiled"):
+        from vigym import Simulator
+
+        Simulator.__init__.__kwdefaults__["compiled"] = False
     # Registered as a plugin because hooks of this file see only what lies below its own folder.
     config.pluginmanager.register(RootIsNotATestPackage())

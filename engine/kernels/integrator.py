@@ -13,9 +13,10 @@ both in the world frame; it relates to the velocities by dv = dx/h and d(om) = (
 """
 
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matrix, matvec, multiply, scale, store, sub, vec
-from vigym.engine.kernels.simd import maximum, minimum, on, select, sqrt
+from vigym.engine.kernels.simd import less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
+JUMP = 1.0
 SPIN = 1.9  # |om| h stays below this; the map to q+ ends at 2
 
 
@@ -118,6 +119,16 @@ def update_body(m, s, t, i):
     d = velocity_change(h, t.sq[i][0], V[3:], vec(t.y[i]))
     for k in range(6):
         t.V[i][k] = select(live, V[k] + t.alpha[0][0] * d[k], V[k])
+
+
+@each_body
+def judge_body(m, s, t, i):
+    """Refuse a solution that turns a body by more than JUMP rad further than its last velocity would: the equations of a
+    long step have such solutions beside the one that is meant, and shorter steps do not."""
+    h, om = t.h[0][0], vec(t.V[i])[3:]
+    change = scale(h, sub(om, matvec(mat(t.R[i]), vec(s.w[i]))))
+    jumped = less(JUMP * JUMP, dot(change, change)) & less(1.5, t.stride[0][0])
+    t.good[0][0] = select(jumped, 0.0, t.good[0][0])
 
 
 @each_body

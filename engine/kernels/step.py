@@ -1,6 +1,7 @@
 """One time step of one lane group, and of many.
 
-A step of length dt is solved whole. A lane that does not converge repeats it in halves, quarters, ... sixteenths;
+A step of length dt is solved whole. A lane that does not converge, or not to a motion to be believed (judge_body),
+repeats it in halves, quarters, ... sixteenths;
 if that fails too, it is left as it was before the step and says so. Time is counted in sixteenths of dt.
 """
 
@@ -48,6 +49,7 @@ def begin_substep(m, s, t):
 @block
 def finish_substep(m, s, t):
     """Commit the lanes that converged, and book what happened."""
+    integrator.judge_body(m, s, t)
     joint.finish_joint(m, s, t)
     integrator.finish_body(m, s, t)
     contact.finish_contact(m, s, t)
