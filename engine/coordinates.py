@@ -92,8 +92,11 @@ def positions(model: Model, x: Array, q: Array) -> Array:
         values = joint_coordinates(joint, at)
         turning = np.array([motion == "rotation" for motion, _ in joint.free_axes], bool)
         if turning.sum() < 3:
-            bounded = np.isfinite(joint.lower) & np.isfinite(joint.upper)
-            middle = np.where(bounded, 0.5 * (np.where(bounded, joint.lower, 0) + np.where(bounded, joint.upper, 0)), 0)
+            # half a turn beyond a single limit that excludes zero
+            low = np.where(np.isfinite(joint.lower), joint.lower, np.minimum(joint.upper - 2 * np.pi, -np.pi))
+            high = np.where(np.isfinite(joint.upper), joint.upper, np.maximum(joint.lower + 2 * np.pi, np.pi))
+            both = np.isfinite(joint.lower) & np.isfinite(joint.upper)
+            middle = np.where(both | (low > 0) | (high < 0), 0.5 * (low + high), 0.0)
             values = np.where(turning, values + 2 * np.pi * np.rint((middle - values) / (2 * np.pi)), values)
         out[:, first : first + joint.n_free] = values
     return out

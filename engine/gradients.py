@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vigym.engine.errors import InputError
-from vigym.engine.kernels import layout
+from vigym.engine.kernels import joint, layout
 from vigym.engine.kernels.integrator import velocity_change
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
+from vigym.engine.kernels.quaternion import matrix, store
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
@@ -40,7 +41,7 @@ def gradients(sim: "Simulator") -> Gradients:
     """Derivatives of the last step of every environment."""
     status = sim.status
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
-        reason = "was cut into substeps" if status.substeps[bad[0]] > 1 else "did not happen"
+        reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
         raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
     model = sim.model
     n, inputs = model.n_bodies, 12 * model.n_bodies + model.n_axes
@@ -57,6 +58,8 @@ def gradients(sim: "Simulator") -> Gradients:
     with np.errstate(all="ignore"):
         for state, scratch in stores:
             begin_step(m, state, scratch)
+            if state is s:
+                move_coordinates(m, s, t)
             scratch.h[...], scratch.live[...] = sim.dt, 1.0
             start(m, state, scratch)
             at_solution(sim, state, scratch, inputs + 1)
@@ -84,7 +87,7 @@ def before(sim: "Simulator", s: Group, times: int) -> None:
         getattr(s, name)[...] = lanes_of(sim._get(name), times)
     for name, part in (("x", slice(0, 3)), ("q", slice(3, 7)), ("v", slice(7, 10)), ("w", slice(10, 13))):
         getattr(s, name)[...] = s.old[:, part]
-    s.angle[...], s.led[...] = s.old_angle, s.old_led
+    s.angle[...], s.led[...] = s.old_angle[:, :1], s.old_led
 
 
 def perturb(s: Group, n: int, n_axes: int, num_envs: int) -> None:
@@ -104,6 +107,22 @@ def perturb(s: Group, n: int, n_axes: int, num_envs: int) -> None:
                 s.q[i, :, lane + 3] += 1j * STEP * multiply(q, turn)
         for a in range(n_axes):
             s.effort[a, 0, first + 12 * n + a] += 1j * STEP
+
+
+def move_coordinates(m: Group, s: Group, t: Group) -> None:
+    """The joint coordinates before the step move with the perturbed poses: rates are taken from there."""
+    for i in range(m.size[0]):
+        t.xn[i], t.qn[i] = s.x[i], s.q[i]
+        store(t.Rn[i], matrix(list(s.q[i])))
+    for i in range(m.size[3]):
+        kind = int(m.kind[i])
+        if not joint.is_floating(kind):
+            kt, kr, _ = joint.free(kind)
+            a = m.first_axis[i]
+            _, _, lengths = joint.translation(kt, m, t, i)
+            _, _, angles, _ = joint.rotation(kr, True, m, s, t, i, a + kt)
+            for k, coordinate in enumerate(lengths + angles):
+                s.angle[a + k, 0] = s.angle[a + k, 0].real + 1j * np.imag(coordinate)
 
 
 def at_solution(sim: "Simulator", s: Group, t: Group, times: int) -> None:

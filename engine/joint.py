@@ -200,6 +200,8 @@ def _constrained_rows(constrained: Any, kind: str, what: str) -> NDArray[np.bool
     rows = numeric(constrained, f"{what}: constrained", expected)
     if rows.shape != (6,) or not np.isin(rows, (0.0, 1.0)).all():
         raise MechanismError(f"{what}: constrained must be {expected}, got {show(constrained)}")
+    if not rows.any():
+        raise MechanismError(f"{what}: constrained leaves everything free: use kind 'floating'")
     return read_only(rows.astype(bool))
 
 

@@ -1,7 +1,8 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
 import hashlib
-from concurrent.futures import ThreadPoolExecutor
+import os
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
-from vigym.engine.validation import number, numeric, show
+from vigym.engine.validation import count, number, numeric, show
 
-LANES = 4  # environments side by side in one SIMD register (AVX2); see docs/performance.md
+LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
 CONES = ("pyramid",)
 MAGIC = b"vigym-1"
 
@@ -73,7 +74,8 @@ class Simulator:
         bounds, bounded = self._get("bounds"), self._get("bounded")
         start = np.where(bounded[..., 0] > 0, np.maximum(zero, bounds[..., 0]), zero)
         start = np.where(bounded[..., 1] > 0, np.minimum(start, bounds[..., 1]), start)
-        start, _ = coordinates.close_loops(self.model, start, zero, (x, q, rest, rest))
+        closed, _ = coordinates.close_loops(self.model, start[:1], zero[:1], (x[:1], q[:1], rest[:1], rest[:1]))
+        start = np.repeat(closed, self.num_envs, axis=0)  # all alike
         state = coordinates.forward(self.model, start, zero, x, q, rest, rest)
         self._write(state, np.ones(self.num_envs, bool), start)
         self._unchecked = True  # the default pose is looked at when it is first used
@@ -86,7 +88,8 @@ class Simulator:
         threads = min(self.num_threads, groups)
         self._scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._spans = [(groups * k // threads, groups * (k + 1) // threads) for k in range(threads)]
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
+        self._pool_owner = 0  # process that made the pool; threads do not survive a fork
         for name, value in self.model.defaults().items():
             getattr(self._store, name)[...] = value[None, ..., None]
         self._store.led[...] = self.dt
@@ -102,7 +105,7 @@ class Simulator:
 
     # -------------------------------------------------------------------------------------------- lanes <-> arrays
     def _rows(self, name: str) -> Array:
-        """A field as (groups * lanes, n, k): a view that a transpose makes, not a copy, one row per lane."""
+        """A view of a field as (groups, lanes, n, k)."""
         field = getattr(self._store, name)
         return np.moveaxis(field, -1, 1)
 
@@ -156,8 +159,9 @@ class Simulator:
             name = self.model.mechanism.bodies[i].name
             raise StateError(f"q of body {name!r} of environment {env} has length {size[env, i, 0]:.6g}, not 1")
         state[1] = state[1] / size
-        self._check(state, chosen)
-        self._write(state, chosen)
+        phi = self.joint_positions() if x is None and q is None else None  # with the turns counted so far
+        self._check(state, chosen, phi)
+        self._write(state, chosen, phi)
 
     def set_joint_state(
         self,
@@ -175,7 +179,11 @@ class Simulator:
         phi = self._array(positions, "positions", axes)
         rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes)
         roots = self.state
-        phi, rates = coordinates.close_loops(self.model, phi, rates, roots)
+        if self.model.loops.joints:
+            env = np.flatnonzero(chosen)
+            phi, rates = phi.copy(), rates.copy()
+            here = State(*(part[env] for part in roots))
+            phi[env], rates[env] = coordinates.close_loops(self.model, phi[env], rates[env], here)
         state = coordinates.forward(self.model, phi, rates, *roots)
         self._check(state, chosen, phi)
         self._write(state, chosen, phi)
@@ -219,14 +227,15 @@ class Simulator:
     ) -> None:
         """Advance all environments by `repeat` time steps with the same controls.
 
-        effort: (num_envs, n_efforts) on the free joint axes, N or N m, cut to their effort limits; None is zero
+        effort: (num_envs, n_efforts) on the free joint axes, N or N m; None is zero. Together with what a drive on the
+        axis adds, it is cut to the effort limit
         force, torque: (num_envs, n_bodies, 3) on bodies, force at the centre of mass in the world frame, torque in
         the BODY frame; None is zero
         target, target_velocity: (num_envs, n_efforts) of the PD drives; None leaves the last ones
         """
-        count(repeat, "repeat")
+        repeat = count(repeat, "repeat")
         if self._unchecked:
-            self._check(self.state, np.ones(self.num_envs, bool))
+            self._check(self.state, np.ones(self.num_envs, bool), self.joint_positions())
             self._unchecked = False
         axes, bodies = (self.model.n_axes,), (self.model.n_bodies, 3)
         checked = [
@@ -260,13 +269,16 @@ class Simulator:
             with np.errstate(all="ignore"):
                 for (first, last), scratch in zip(self._spans, self._scratch, strict=True):
                     step(self._constants[0], self._store, scratch[0], first, last, repeat)
-        elif self._pool is None:
+        elif len(self._spans) == 1:
             _step(self._constants, self._store, self._scratch[0], *self._spans[0], repeat)
         else:
+            if self._pool is None or self._pool_owner != os.getpid():
+                self._pool, self._pool_owner = ThreadPoolExecutor(len(self._spans)), os.getpid()
             jobs = [
                 self._pool.submit(_step, self._constants, self._store, scratch, first, last, repeat)
                 for (first, last), scratch in zip(self._spans, self._scratch, strict=True)
             ]
+            wait(jobs)  # all of them, before an error or an interrupt lets anyone touch the store
             for job in jobs:
                 job.result()
 
@@ -341,11 +353,12 @@ class Simulator:
         self._unchecked = unchecked
 
     def _head(self, slab: bytes, unchecked: bool) -> bytes:
-        """Version, flag, and a hash of what the bytes of a slab belong to and of themselves."""
+        """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""
         mechanism = self.model.mechanism
         joints = [(joint.name, joint.kind, joint.parent, joint.child) for joint in mechanism.joints]
         parts = [body.name for body in mechanism.bodies], joints, [(c.name, c.body) for c in mechanism.contacts]
         digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._store.slab.shape)).encode())
+        digest.update(self._constants.slab.tobytes())
         digest.update(slab)
         return MAGIC + bytes([unchecked]) + digest.digest()
 
@@ -385,10 +398,3 @@ class Simulator:
         if array.shape != (self.num_envs,) or array.dtype != bool:
             raise InputError(f"mask must be {self.num_envs} booleans, got {array.dtype} of shape {array.shape}")
         return array
-
-
-def count(value: int, name: str) -> int:
-    """A positive integer."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
-        raise InputError(f"{name} must be a positive integer (below 2**31), got {show(value)}")
-    return int(value)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine.errors import MechanismError, VigymError
+from vigym.engine.errors import InputError, MechanismError, VigymError
 
 Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -110,3 +110,10 @@ def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """The same array, locked: what was validated stays valid."""
     array.flags.writeable = False
     return array
+
+
+def count(value: int, name: str) -> int:
+    """A positive integer."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
+        raise InputError(f"{name} must be a positive integer (below 2**31), got {show(value)}")
+    return int(value)

@@ -67,7 +67,7 @@ class DiskCache:
         self.started = 0.0
 
     def path(self, sig, context) -> Path:
-        key = f"{source_hash()} {simd.target(context)} {[t.key for t in sig if hasattr(t, 'key')]}"
+        key = f"{SOURCES} {simd.target(context)} {[t.key for t in sig if hasattr(t, 'key')]}"
         return folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 
     def load_overload(self, sig, context):
@@ -85,8 +85,8 @@ class DiskCache:
 
     def save_overload(self, sig, result) -> None:
         """Keep compiled code if the disk lets us."""
-        path = self.path(sig, result.target_context)
         try:
+            path = self.path(sig, result.target_context)
             path.parent.mkdir(parents=True, exist_ok=True)
             data = seal(simd.dump(result))
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:
@@ -99,9 +99,12 @@ class DiskCache:
                     with contextlib.suppress(OSError):
                         temporary.unlink(missing_ok=True)
             kept = f"kept in {path.parent}"
-        except OSError as error:
-            kept = f"not kept on disk ({error.strerror or error}): the next process compiles again"
+        except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory
+            kept = f"not kept on disk ({getattr(error, 'strerror', None) or error}): the next process compiles again"
         print(f"vigym: compiled in {time.perf_counter() - self.started:.1f} s, {kept}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
         """Part of the protocol; there is nothing to flush."""
+
+
+SOURCES = source_hash()  # of what is imported now, whatever happens to the files later

@@ -52,7 +52,6 @@ def move_contact(m, s, t, c):
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     store(t.cr[c], cone.rows(cf, a, b, phi, slip))
-    t.gap[c][0] = phi
     # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
     sq = t.sq[i][0]
     rows = [cross(rho, n)] + [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]

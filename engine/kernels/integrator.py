@@ -123,8 +123,8 @@ def update_body(m, s, t, i):
 
 @each_body
 def judge_body(m, s, t, i):
-    """Refuse a solution that turns a body by more than JUMP rad further than its last velocity would: the equations of a
-    long step have such solutions beside the one that is meant, and shorter steps do not."""
+    """Refuse a solution that turns a body by more than JUMP rad further than its last velocity would: the equations of
+    a long step have such solutions beside the one that is meant, and shorter steps do not."""
     h, om = t.h[0][0], vec(t.V[i])[3:]
     change = scale(h, sub(om, matvec(mat(t.R[i]), vec(s.w[i]))))
     jumped = less(JUMP * JUMP, dot(change, change)) & less(1.5, t.stride[0][0])

@@ -77,8 +77,8 @@ def state_fields(size):
         "v": (n, 3),
         "w": (n, 3),
         "led": (1, 1),  # length of the (sub)step that led here
-        "old": (n, 13),  # x, q, v, w, angle and led before the last step
-        "old_angle": (a, 1),
+        "old": (n, 13),  # x, q, v, w, then coordinates, their rates and led, before the last step
+        "old_angle": (a, 2),
         "old_led": (1, 1),
         "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
         "fresh": (1, 1),  # 1 if there is no last step to start from
@@ -161,7 +161,6 @@ def scratch_fields(size):
         "ddry": (a, 1),
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),
-        "gap": (c, 1),
         **{name: (c, PAIRS) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},
     }
 

@@ -1,8 +1,8 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a motion to be believed (judge_body),
-repeats it in halves, quarters, ... sixteenths;
-if that fails too, it is left as it was before the step and says so. Time is counted in sixteenths of dt.
+repeats it in halves, quarters, ... sixteenths; if that fails too, it is left as it was before the step, says so, and
+takes no part in the rest of the call. Time is counted in sixteenths of dt.
 """
 
 from vigym.engine.kernels import axis, contact, integrator, joint
@@ -18,6 +18,7 @@ def step(m, states, t, first, last, repeat):
     """Advance lane groups first..last by `repeat` steps with the same controls."""
     for g in range(first, last):
         s = group(states, g)
+        begin_call(m, s, t)
         for _ in range(repeat):
             begin_step(m, s, t)
             while any_lane(t, "todo"):
@@ -29,6 +30,12 @@ def step(m, states, t, first, last, repeat):
                     newton_step(m, s, t)
                 finish_substep(m, s, t)
             finish_step(m, s, t)
+
+
+@block
+def begin_call(m, s, t):
+    for field in (t.lost, t.iterations, t.residual, t.substeps):
+        field[0][0] = 0.0
 
 
 @block
@@ -79,11 +86,9 @@ def begin(m, s, t):
         t.y[world][k] = 0.0
         for j in range(6):
             t.D[world][k, j] = 0.0
-    t.todo[0][0] = TICKS * s.real[0][0]
+    t.todo[0][0] = select(on(t.lost[0][0]), 0.0, TICKS * s.real[0][0])
     t.stride[0][0] = TICKS
     t.cold[0][0] = s.fresh[0][0]
-    for field in (t.lost, t.iterations, t.residual, t.substeps):
-        field[0][0] = 0.0
     s.old_led[0][0] = s.led[0][0]
 
 
@@ -108,6 +113,7 @@ def remember_body(m, s, t, i):
 @each_axis
 def remember_axis(m, s, t, a):
     s.old_angle[a][0] = s.angle[a][0]
+    s.old_angle[a][1] = s.rate[a][0]
 
 
 @block
@@ -141,7 +147,7 @@ def report(m, s, t):
     s.status[0][0] = select(lost, 0.0, 1.0)
     s.status[0][1] = t.iterations[0][0]
     s.status[0][2] = t.residual[0][0]
-    s.status[0][3] = t.substeps[0][0]
+    s.status[0][3] = select(lost, 0.0, t.substeps[0][0])
     s.led[0][0] = select(lost, s.old_led[0][0], s.led[0][0])
 
 
@@ -160,3 +166,4 @@ def revert_body(m, s, t, i):
 def revert_axis(m, s, t, a):
     lost = on(t.lost[0][0])
     s.angle[a][0] = select(lost, s.old_angle[a][0], s.angle[a][0])
+    s.rate[a][0] = select(lost, s.old_angle[a][1], s.rate[a][0])

@@ -13,8 +13,8 @@ import numpy as np
 class Features(NamedTuple):
     """What a mechanism uses; what it does not use is not compiled."""
 
-    kinds: tuple[int, ...]  # joint kinds, 4 * free translations + free rotations
-    limits: bool  # position limits on free axes
+    kinds: tuple[int, ...]  # joint kinds, 16 law + 4 free translations + free rotations
+    limits: bool  # limits of position or effort, or dry friction, on free axes
     contacts: bool
     loops: bool
 
