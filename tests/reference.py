@@ -185,6 +185,24 @@ def effort_map(m, x, q):
     return np.reshape(E, (len(E), 6 * len(m.bodies)))
 
 
+def law_map(m, x, q):
+    """E of springs, drives and limits, and the matrix that turns efforts from outside into it.
+
+    It is the gradient of the coordinates; the same as effort_map but for three free rotations, whose coordinates (a
+    rotation vector) do not change at the rate of the angular velocity."""
+    E = effort_map(m, x, q)
+    gradient = joint_values(m, *perturb(x, q))[1].imag.T / EPS
+    first, turn = 0, np.eye(len(E))
+    for joint, *_ in views(m, x, q):
+        free = ~np.asarray(joint.constrained, bool)
+        if free[3:].all():
+            rows = slice(first + free[:3].sum(), first + free.sum())
+            turn[rows, rows] = np.linalg.lstsq(gradient[rows].T, E[rows].T, rcond=None)[0]
+            E[rows] = gradient[rows]
+        first += free.sum()
+    return E, turn
+
+
 def gaps(m, x, q):
     """phi = n . (x + R p) - offset - radius, (..., n_contacts)."""
     body = [[b.name for b in m.bodies].index(contact.body) for contact in m.contacts]
@@ -247,7 +265,8 @@ class Problem:
         self.known = np.concatenate([pushed, torque + half_spin(self.inertia, w0, h, -1)], axis=-1).ravel()
         self.c0 = coordinates(m, self.x, self.q)
         self.G = joint_values(m, *perturb(self.x, self.q))[0].imag.T / EPS
-        self.E = effort_map(m, self.x, self.q)
+        self.E, turn = law_map(m, self.x, self.q)
+        effort = turn @ effort
         N, B = gaps(m, *perturb(self.x, self.q)).imag.T / EPS, friction_map(m, self.x, self.q)
 
         # tau = effort - slope c(z+). A limited drive is unclipped here: its pairs p, n do the clipping.

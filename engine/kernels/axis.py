@@ -26,12 +26,14 @@ LOW, HIGH, CUT, UNCUT, SLIP, BACK = range(PAIRS)
 NOTHING = [0.0] * (PAIRS + 1)
 
 
-def law(s, t, a, phi):
-    """Effort along axis a at the coordinate phi; leaves the rows of the slacks and the gains for `direction`."""
+def law(s, t, a, phi, effort):
+    """Effort along axis a at the coordinate phi, `effort` being what is applied from outside.
+
+    Leaves the rows of the slacks and the gains for `direction`."""
     h = t.h[0][0]
     stiffness, rest, damping, kp, kd = vec(s.gains[a])
     rate = (phi - s.angle[a][0]) / h
-    motor = s.effort[a][0] + kp * (s.target[a][0] - phi) + kd * (s.target[a][1] - rate)
+    motor = effort + kp * (s.target[a][0] - phi) + kd * (s.target[a][1] - rate)
     passive = -stiffness * (phi - rest) - damping * rate
     t.slope[a][0] = kp + kd / h
     t.slope[a][1] = stiffness + damping / h

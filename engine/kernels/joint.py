@@ -31,6 +31,7 @@ from vigym.engine.kernels.quaternion import (
     scale,
     store,
     sub,
+    turn_jacobian,
     vec,
 )
 from vigym.engine.kernels.simd import on, select
@@ -66,7 +67,10 @@ def prepare_joint(kind, m, s, t, i):
         axes += [matvec(Rp, parent[0]), matvec(R, child[1])]
     elif kr == 3:
         unit = [[1.0 if j == k else 0.0 for j in range(3)] for k in range(3)]
-        axes += [matvec(R, axis) for axis in child] if has_law else unit
+        if has_law:  # efforts do work on the rotation vector: N . wrench = J^T (torque along the child's axes)
+            J = turn_jacobian(relative_rotation(m, t.q, i), [s.angle[m.first_axis[i] + kt + k][0] for k in range(3)])
+            unit = [matvec_t([matvec(R, axis) for axis in child], column) for column in zip(*J, strict=True)]
+        axes += unit
     for k, axis in enumerate(axes):
         for j in range(3):
             t.N[i][k, j] = axis[j]
@@ -96,10 +100,10 @@ def translation(kt, m, t, i):
     return delta, axes[3 - kt :], along[3 - kt :]
 
 
-def relative_rotation(m, t, i):
-    """Quaternion from the child's joint frame to the parent's, at the next pose."""
-    parent = multiply(vec(t.qn[m.parent[i]]), vec(m.parent_frame[i]))
-    return multiply(conjugate(parent), multiply(vec(t.qn[m.child[i]]), vec(m.child_frame[i])))
+def relative_rotation(m, q, i):
+    """Quaternion from the child's joint frame to the parent's, at the poses q."""
+    parent = multiply(vec(q[m.parent[i]]), vec(m.parent_frame[i]))
+    return multiply(conjugate(parent), multiply(vec(q[m.child[i]]), vec(m.child_frame[i])))
 
 
 def rotation(kr, has_law, m, s, t, i, first):
@@ -111,11 +115,11 @@ def rotation(kr, has_law, m, s, t, i, first):
         return matvec(R, matvec_t(child, u))
 
     if kr == 0:
-        e = relative_rotation(m, t, i)
+        e = relative_rotation(m, t.qn, i)
         return world([-2.0 * e[k] / e[0] for k in (1, 2, 3)]), [], [], None
     if kr == 1:
         # rows of Im(e)_1 = Im(e)_2 = 0, twice: a and b; their null vector n = a x b is the axis at the solution
-        e0, ex, ey, ez = relative_rotation(m, t, i)
+        e0, ex, ey, ez = relative_rotation(m, t.qn, i)
         a, b = [e0, -ez, ey], [ez, e0, -ex]
         n = cross(a, b)
         size = 1.0 / dot(n, n)
@@ -138,7 +142,7 @@ def rotation(kr, has_law, m, s, t, i, first):
     if not has_law:
         return [0.0, 0.0, 0.0], [], [0.0, 0.0, 0.0], None
     last = [s.angle[first + k][0] for k in range(3)]
-    phi, K = rotation_vector(relative_rotation(m, t, i), last)
+    phi, K = rotation_vector(relative_rotation(m, t.qn, i), last)
     axes = [matvec(R, axis) for axis in child]
     rows = [add(add(scale(K[k][0], axes[0]), scale(K[k][1], axes[1])), scale(K[k][2], axes[2])) for k in range(3)]
     return [0.0, 0.0, 0.0], [], phi, rows
@@ -162,21 +166,18 @@ def move_joint(kind, m, s, t, i):
         store(t.K[i], rows)
     wrench = vec(t.wrench[i])
     N = mat(t.N[i])
-    if kr == 3 and not has_law:  # N is the identity here, efforts are about the child's axes
+    efforts = [s.effort[a + k][0] for k in range(kt + kr)]
+    if kr == 3:  # efforts are about the child's axes, N are others
         R, child = mat(t.R[c]), mat(m.child_axes[i])
-        torque = matvec(R, matvec_t(child, [s.effort[a + kt + k][0] for k in range(3)]))
-        for k in range(3):
-            t.rN[i][kt + k] = wrench[3 + k] - torque[k]
-        angles = []
+        torque = matvec(R, matvec_t(child, efforts[kt:]))
+        efforts[kt:] = [dot(N[kt + k], torque) for k in range(3)] if has_law else torque
     for k, coordinate in enumerate(lengths + angles):
         half = wrench[:3] if k < kt else wrench[3:]
         if has_law:
             if k >= kt and kr < 3:
                 coordinate = nearest_turn(coordinate, s.angle[a + k][0])
-            effort = law(s, t, a + k, coordinate)
-        else:
-            effort = s.effort[a + k][0]
-        t.rN[i][k] = dot(N[k], half) - effort
+            efforts[k] = law(s, t, a + k, coordinate, efforts[k])
+        t.rN[i][k] = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
     store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))

@@ -166,3 +166,22 @@ def rotation_vector(e, guess):
         jacobian[i][j] = jacobian[i][j] + value
         jacobian[j][i] = jacobian[j][i] - value
     return phi, jacobian
+
+
+def turn_jacobian(e, guess):
+    """J with d(theta) = J d(phi), the inverse of K in `rotation_vector`: I - b [phi]x + c [phi]x^2,
+    b = (1 - cos a)/a^2, c = (a - sin a)/a^3."""
+    phi, _ = rotation_vector(e, guess)
+    aa = dot(phi, phi)
+    small = less(aa, 1e-3)
+    safe = select(small, 1.0, aa)
+    b = select(small, 0.5 + aa * (aa * (1.0 / 720.0) - 1.0 / 24.0), 2.0 * dot(e[1:], e[1:]) / safe)
+    sine = 2.0 * e[0] * dot(phi, e[1:])  # a sin a
+    c = select(small, 1.0 / 6.0 + aa * (aa * (1.0 / 5040.0) - 1.0 / 120.0), (1.0 - sine / safe) / safe)
+    jacobian = [[c * phi[i] * phi[j] for j in range(3)] for i in range(3)]
+    for i in range(3):
+        jacobian[i][i] = jacobian[i][i] + (1.0 - c * aa)
+    for i, j, value in ((0, 1, b * phi[2]), (0, 2, -1.0 * b * phi[1]), (1, 2, b * phi[0])):
+        jacobian[i][j] = jacobian[i][j] + value
+        jacobian[j][i] = jacobian[j][i] - value
+    return jacobian

@@ -311,6 +311,14 @@ def test_shifts(D, arm):
     np.testing.assert_allclose(small.shift_columns(as_list(D), list(arm)), D @ right, atol=1e-12)
 
 
+@pytest.mark.parametrize("angle", [1e-9, 1e-3, 0.03, 0.5, 2.0, 3.2, 5.0])
+def test_turn_jacobian_is_the_inverse(angle):
+    axis = np.array([2.0, -1.0, 2.0]) / 3
+    e, guess = list(rotation.from_rotation_vector(angle * axis)), list(angle * axis)
+    _, K = kernel.rotation_vector(e, guess)
+    np.testing.assert_allclose(np.array(kernel.turn_jacobian(e, guess)) @ np.array(K), np.eye(3), atol=1e-9)
+
+
 @pytest.mark.parametrize("angle", np.linspace(-6.0, 6.0, 25))
 def test_rotation_vector_follows_its_guess_beyond_half_a_turn(angle):
     axis = np.array([2.0, -1.0, 2.0]) / 3
