@@ -120,7 +120,7 @@ def trees(draw: st.DrawFn, turns: bool = False) -> RandomTree:
         turn = quaternion(Rotation.random(random_state=int(rng.integers(2**31))))
         m.add_body(f"b{k}", mass=1.0, inertia=INERTIA, position=rng.normal(size=3), orientation=turn)
     for k in rng.permutation(n):
-        held = draw(st.lists(st.booleans(), min_size=6, max_size=6)) if kinds[k] == "custom" else None
+        held = draw(st.lists(st.booleans(), min_size=6, max_size=6).filter(any)) if kinds[k] == "custom" else None
         anchors = {"parent_anchor": rng.normal(size=3), "child_anchor": rng.normal(size=3)}
         turn = quaternion(Rotation.random(random_state=int(rng.integers(2**31))))
         parent = "world" if parents[k] < 0 else f"b{parents[k]}"
