@@ -14,9 +14,8 @@ from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels import layout
 from vigym.engine.kernels.cache import DiskCache
-from vigym.engine.kernels.integrator import SPIN
 from vigym.engine.kernels.simd import compiled as compile_kernel
-from vigym.engine.kernels.step import step
+from vigym.engine.kernels.step import FAST, TICKS, step
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
@@ -142,8 +141,8 @@ class Simulator:
         """Set pose and velocity; what is left out stays as it is.
 
         Arrays (num_envs, n_bodies, 3 or 4), or (n_bodies, 3 or 4) for all alike; `mask` (num_envs,) of bool chooses
-        the environments to set, the others keep state and warm start. A state with a NaN, an open joint, a
-        penetration or a coordinate beyond its limits raises StateError and changes nothing.
+        the environments to set, the others keep state and warm start; targets of drives stay. A state with a NaN, an
+        open joint, a penetration or a coordinate beyond its limits raises StateError and changes nothing.
         """
         chosen = self._mask(mask)
         given = {"x": x, "q": q, "v": v, "w": w}
@@ -201,7 +200,7 @@ class Simulator:
         self._set("rate", rate[..., None], env)
         # the substep that can have led to this spin
         spin = np.linalg.norm(state[3][env], axis=-1).max(-1)
-        halvings = np.ceil(np.log2(np.maximum(spin * self.dt / (0.99 * SPIN), 1.0)))
+        halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self.dt / FAST, 1.0))), np.log2(TICKS))
         self._set("led", (self.dt / 2.0**halvings)[:, None, None], env)
         self._set("fresh", np.ones(1), env)
         self._set("status", np.array([1.0, 0.0, 0.0, 0.0]), env)
