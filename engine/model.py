@@ -203,17 +203,19 @@ class Model:
         """Parameters and drive targets of one environment, by field of the state store."""
         mechanism = self.mechanism
         J = np.array([body.inertia for body in mechanism.bodies])
-        driven = [joint for joint in mechanism.joints if joint.kind != "floating"]
+        joints = [joint for joint in mechanism.joints if joint.kind != "floating"]
 
         def column(name: str) -> np.ndarray:
-            return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in driven)])
+            return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in joints)])
 
         effort_limit = column("effort_limit")
         friction = column("friction")
         bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit, friction, friction], -1)
         bounded = np.isfinite(bounds)
         bounded[:, 4:] = friction[:, None] > 0
-        bounded[:, 2:4] &= ((column("kp") > 0) | (column("kd") > 0))[:, None]  # else the effort itself is clipped
+        bounded[:, 2:4] &= np.concatenate([np.zeros(0, bool), *map(driven, joints)])[
+            :, None
+        ]  # else the effort itself is clipped
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
@@ -225,17 +227,21 @@ class Model:
         }
 
 
+def driven(joint: Joint) -> np.ndarray:
+    """Which free axes have a PD drive."""
+    return (joint.kp > 0) | (joint.kd > 0)
+
+
 def has_pairs(joint: Joint) -> bool:
     """Whether a position limit, dry friction, or an effort limit on a drive acts on a free axis."""
-    driven = (joint.kp > 0) | (joint.kd > 0)
-    limited = np.isfinite(joint.lower) | np.isfinite(joint.upper) | (driven & np.isfinite(joint.effort_limit))
+    limited = np.isfinite(joint.lower) | np.isfinite(joint.upper) | (driven(joint) & np.isfinite(joint.effort_limit))
     return bool((limited | (joint.friction > 0)).any())
 
 
 def has_law(joint: Joint) -> bool:
     """Whether anything but a plain effort acts on a free axis."""
-    passive = (joint.stiffness > 0) | (joint.damping > 0) | (joint.kp > 0) | (joint.kd > 0)
-    return bool(passive.any()) or has_pairs(joint)
+    acting = (joint.stiffness > 0) | (joint.damping > 0) | driven(joint)
+    return bool(acting.any()) or has_pairs(joint)
 
 
 def kind_of(joint: Joint | None) -> int:

@@ -17,7 +17,7 @@ from vigym.engine.kernels.cache import DiskCache
 from vigym.engine.kernels.simd import compiled as compile_kernel
 from vigym.engine.kernels.step import FAST, TICKS, step
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.model import Model, Options
+from vigym.engine.model import Model, Options, driven
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import count, number, numeric, show
@@ -99,7 +99,7 @@ class Simulator:
         self._set("real", np.ones((self.num_envs, 1, 1)), slice(None))
         # where a drive adds to the effort, the kernels cut off their sum
         joints = [joint for _, joint in coordinates.axis_joints(self.model)]
-        limits = [np.where((joint.kp > 0) | (joint.kd > 0), np.inf, joint.effort_limit) for joint in joints]
+        limits = [np.where(driven(joint), np.inf, joint.effort_limit) for joint in joints]
         self._effort_limit = np.concatenate([np.zeros(0), *limits])
 
     # -------------------------------------------------------------------------------------------- lanes <-> arrays

@@ -22,8 +22,8 @@ SPIN = 1.9  # |om| h stays below this; the map to q+ ends at 2
 
 def world_inertia(R, inertia):
     """R J R^T as a full 3x3 from the six numbers xx xy xz yy yz zz of J."""
-    a, b, c, d, e, f = inertia
-    RJ = [matvec([[a, b, c], [b, d, e], [c, e, f]], row) for row in R]
+    J_body = symmetric(inertia)
+    RJ = [matvec(J_body, row) for row in R]
     J = [[None] * 3 for _ in range(3)]
     for i in range(3):
         for j in range(i, 3):

@@ -35,6 +35,7 @@ from vigym.engine.kernels.quaternion import (
     vec,
 )
 from vigym.engine.kernels.simd import on, select
+from vigym.engine.kernels.small import identity
 from vigym.engine.kernels.sweep import each_joint, each_tree_joint
 
 
@@ -66,11 +67,11 @@ def prepare_joint(kind, m, s, t, i):
     elif kr == 2:
         axes += [matvec(Rp, parent[0]), matvec(R, child[1])]
     elif kr == 3:
-        unit = [[1.0 if j == k else 0.0 for j in range(3)] for k in range(3)]
+        turns = identity(3)
         if has_law:  # efforts do work on the rotation vector: N . wrench = J^T (torque along the child's axes)
             J = turn_jacobian(relative_rotation(m, t.q, i), [s.angle[m.first_axis[i] + kt + k][0] for k in range(3)])
-            unit = [matvec_t([matvec(R, axis) for axis in child], column) for column in zip(*J, strict=True)]
-        axes += unit
+            turns = [matvec_t([matvec(R, axis) for axis in child], column) for column in zip(*J, strict=True)]
+        axes += turns
     for k, axis in enumerate(axes):
         for j in range(3):
             t.N[i][k, j] = axis[j]

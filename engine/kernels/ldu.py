@@ -60,11 +60,17 @@ def motion_axes(kind, t, i):
     return [[t.S[i][k, j] + 0.0 for j in range(3)] for k in range(kt + (kr if kr < 3 else 0))]
 
 
-def axis_stiffness(kind, m, s, t, i):
-    """d(-tau)/d(xi) of the axis law, k x k."""
+def coordinate_stiffness(kind, m, s, t, i):
+    """-d(tau)/d(phi) of the axis law, one number a free axis."""
     kt, kr, _ = free(kind)
-    k, a = kt + kr, m.first_axis[i]
-    kappa = [-1.0 * direction(s, t, a + j, NOTHING, NOTHING, 1.0)[3] for j in range(k)]
+    a = m.first_axis[i]
+    return [-1.0 * direction(s, t, a + j, NOTHING, NOTHING, 1.0)[3] for j in range(kt + kr)]
+
+
+def axis_stiffness(kind, m, s, t, i):
+    """-d(tau)/d(xi) of the axis law, k x k."""
+    kt, kr, _ = free(kind)
+    k, kappa = kt + kr, coordinate_stiffness(kind, m, s, t, i)
     C = [[kappa[j] if p == j else 0.0 for p in range(k)] for j in range(k)]
     if kr == 3:  # coordinates are a rotation vector: d(phi) = K dth
         for j in range(3):
@@ -226,8 +232,7 @@ def open_loops(kind, m, s, t, i):
     kt, kr, has_law = free(kind)
     stiffness, known = [], [0.0] * (kt + kr)
     if has_law:
-        a = m.first_axis[i]
-        stiffness = [-1.0 * direction(s, t, a + j, NOTHING, NOTHING, 1.0)[3] for j in range(kt + kr)]
+        stiffness = coordinate_stiffness(kind, m, s, t, i)
         if s.features.limits:
             known = known_effort(kind, m, s, t, i, lambda a: (targets(s, t, a), vec(t.lr[a])))
     loop.open_loop(kt, kr, has_law, m, s, t, i, effort_axes(kind, t, i), stiffness, known)
