@@ -1,0 +1,68 @@
+"""What the Unitree A1 looks like: boxes, cylinders and spheres; they carry no mass.
+
+The sizes of trunk, hips, thighs, calves and feet are those of the simplified solids of the robot's public
+description; head, caps and colours are drawn after photographs. Shapes are placed in link frames (see `unitree_a1`)
+and moved to the body's origin, its centre of mass, at the end.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from vigym.engine.validation import Array
+
+SILVER = (0.78, 0.79, 0.80, 1.0)
+DARK = (0.13, 0.14, 0.16, 1.0)
+GREY = (0.32, 0.33, 0.36, 1.0)
+BLUE = (0.16, 0.42, 0.78, 1.0)
+RUBBER = (0.05, 0.05, 0.05, 1.0)
+
+ALONG_X = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)  # turns the z axis of a cylinder to x
+ALONG_Y = (np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0)  # to y
+
+
+def trunk(com: Array) -> list[Shape]:
+    """A flat body with a motor block between the hips at each end, a head with two cameras, and a handle."""
+    shapes: list[Shape] = [
+        Box((0.267, 0.194, 0.114), color=SILVER),
+        Box((0.25, 0.12, 0.02), position=(0.0, 0.0, 0.064), color=DARK),
+        Box((0.11, 0.09, 0.09), position=(-0.185, 0.0, 0.0), color=DARK),
+        Box((0.11, 0.09, 0.09), position=(0.185, 0.0, 0.0), color=DARK),
+        Box((0.06, 0.11, 0.075), position=(0.262, 0.0, 0.012), color=SILVER),
+        Box((0.006, 0.096, 0.045), position=(0.294, 0.0, 0.016), color=RUBBER),
+        Box((0.267, 0.006, 0.012), position=(0.0, 0.098, 0.02), color=BLUE),
+        Box((0.267, 0.006, 0.012), position=(0.0, -0.098, 0.02), color=BLUE),
+    ]
+    for y in (-0.028, 0.028):
+        shapes.append(Cylinder(0.012, 0.01, position=(0.298, y, 0.018), orientation=ALONG_X, color=BLUE))
+    return _from_com(shapes, com)
+
+
+def leg(part: str, front: int, left: int, com: Array) -> list[Shape]:
+    """Hip, thigh or calf; front, left: +1 or -1, see `unitree_a1.sides`."""
+    if part == "hip":
+        shapes: list[Shape] = [
+            Cylinder(0.04, 0.05, position=(-0.03 * front, 0.0, 0.0), orientation=ALONG_X, color=GREY),
+            Cylinder(0.046, 0.04, position=(0.0, 0.025 * left, 0.0), orientation=ALONG_Y, color=DARK),
+        ]
+    elif part == "thigh":
+        shapes = [
+            Cylinder(0.046, 0.045, position=(0.0, -0.012 * left, 0.0), orientation=ALONG_Y, color=SILVER),
+            Cylinder(0.02, 0.004, position=(0.0, 0.0115 * left, 0.0), orientation=ALONG_Y, color=BLUE),
+            Box((0.034, 0.0245, 0.2), position=(0.0, 0.0, -0.1), color=SILVER),
+            Cylinder(0.024, 0.032, position=(0.0, 0.0, -0.2), orientation=ALONG_Y, color=DARK),
+        ]
+    else:
+        shapes = [
+            Box((0.024, 0.018, 0.07), position=(0.004, 0.0, -0.035), color=DARK),
+            Capsule(0.009, 0.17, position=(0.0, 0.0, -0.105), color=DARK),
+            Sphere(0.02, position=(0.0, 0.0, -0.2), color=RUBBER),
+        ]
+    return _from_com(shapes, com)
+
+
+def _from_com(shapes: Iterable[Shape], com: Array) -> list[Shape]:
+    x, y, z = com.tolist()
+    return [replace(s, position=(s.position[0] - x, s.position[1] - y, s.position[2] - z)) for s in shapes]
