@@ -1,1 +1,8 @@
-"""Robot descriptions and other data files."""
+"""Robots and small mechanisms: one module a model, each with `build(...)`, which returns a `Mechanism`.
+
+    from vigym.assets import unitree_a1
+    sim = vigym.Simulator(unitree_a1.build(friction=0.6))  # stands on its feet
+
+hopper, unitree_a1, snake; cartpole, cube, disc, double_pendulum, four_bar, pendulum, scissor_lift. docs/models.md lists
+their parameters and where the figures come from.
+"""

@@ -1,8 +1,7 @@
 """What the Unitree A1 looks like: boxes, cylinders and spheres; they carry no mass.
 
-The sizes of trunk, hips, thighs, calves and feet are those of the simplified solids of the robot's public
-description; head, caps and colours are drawn after photographs. Shapes are placed in link frames (see `unitree_a1`)
-and moved to the body's origin, its centre of mass, at the end.
+Trunk, hips, thighs, calves and feet have about the sizes of the solids in the robot's public description; head, plate,
+stripes and colours are ours. Shapes are placed in link frames (see `unitree_a1`), then moved by the centre of mass.
 """
 
 from collections.abc import Iterable
@@ -24,7 +23,7 @@ ALONG_Y = (np.sqrt(0.5), -np.sqrt(0.5), 0.0, 0.0)  # to y
 
 
 def trunk(com: Array) -> list[Shape]:
-    """A flat body with a motor block between the hips at each end, a head with two cameras, and a handle."""
+    """A box with a plate on top, a motor block between the hips at each end, and a head with two cameras."""
     shapes: list[Shape] = [
         Box((0.267, 0.194, 0.114), color=SILVER),
         Box((0.25, 0.12, 0.02), position=(0.0, 0.0, 0.064), color=DARK),
