@@ -20,12 +20,12 @@ def check_state(
     state: State,
     limits: tuple[Array, Array],
     env: NDArray[np.int64],
-    phi: Array | None = None,
+    phi: Array,
 ) -> None:
     """Raise a StateError that names the first thing wrong with the states of the environments numbered `env`.
 
     limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...)
-    phi: joint coordinates (len(env), n_axes) if they are known, with their full turns
+    phi: joint coordinates (len(env), n_axes), with their full turns
     """
     x, q, _, w = state
     mechanism = model.mechanism
@@ -50,7 +50,6 @@ def check_state(
             f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "
             f"{-gap[k, c]:.3g} m: start it at or above the plane"
         )
-    phi = coordinates.positions(model, x, q) if phi is None else phi
     bounds, bounded = limits
     for side, excess in (("lower", bounds[..., 0] - phi), ("upper", phi - bounds[..., 1])):
         flags = bounded[..., 0 if side == "lower" else 1] > 0

@@ -2,205 +2,193 @@
 
 Coordinates of a joint's free axes, translations first: lengths along its axes in the parent's frame; one free rotation:
 its angle; two (a Hooke joint, axis 1 in the parent, axis 2 in the child): both angles; three: the rotation vector.
-Velocities are their rates; three free rotations report the relative angular velocity along the child's axes instead.
+Velocities are their mean rates over the step that led to the pose, as the state's own velocities are; three free
+rotations report the relative angular velocity along the child's axes instead.
+
+Everything runs over all joints (or all joints of one depth in the tree) at once, in six SLOTS a joint: translations
+along and rotations about its three axes; a slot is a row of the constraint, or a coordinate.
 """
 
 import numpy as np
 
-from vigym.engine.joint import Joint
-from vigym.engine.model import Model
+from vigym.engine.model import JointTable, Model
 from vigym.engine.rotation import Array, conjugate, cross, from_rotation_vector, multiply, rotate, to_rotation_vector
 
+Pose = tuple[Array, Array]
 
-class Frames:
-    """Poses and velocities of all bodies, and of the world as body "world"."""
 
-    def __init__(self, model: Model, x: Array, q: Array, v: Array | None = None, w: Array | None = None) -> None:
-        names = [body.name for body in model.mechanism.bodies]
-        still = np.zeros((len(x), 3))
-        identity = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(x), 4))
-        self.x = {name: x[:, i] for i, name in enumerate(names)} | {"world": still}
-        self.q = {name: q[:, i] for i, name in enumerate(names)} | {"world": identity}
-        if v is not None and w is not None:
-            self.v = {name: v[:, i] for i, name in enumerate(names)} | {"world": still}
-            self.omega = {name: rotate(q[:, i], w[:, i]) for i, name in enumerate(names)} | {"world": still}
+def with_world(x: Array, q: Array) -> Pose:
+    """The poses and, as the last body, that of the world."""
+    identity = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(q), 1, 4))
+    return np.concatenate([x, np.zeros((len(x), 1, 3))], 1), np.concatenate([q, identity], 1)
 
 
 def along(vectors: Array, axes: Array) -> Array:
-    """Components of vectors (N, k) along axes (n, k); not a matrix product, whose rounding depends on N."""
-    return (vectors[:, None, :] * axes).sum(-1)
+    """Components of vectors (..., 3) along axes (..., k, 3); not a matrix product, whose rounding depends on N."""
+    return (vectors[..., None, :] * axes).sum(-1)
 
 
-def offset(joint: Joint, at: Frames) -> Array:
-    """Child's anchor minus the parent's, in the parent's frame (N, 3)."""
-    p, c = joint.parent, joint.child
-    world = at.x[c] + rotate(at.q[c], joint.child_anchor) - at.x[p] - rotate(at.q[p], joint.parent_anchor)
-    return rotate(conjugate(at.q[p]), world)
+def relative(table: JointTable, x: Array, q: Array) -> Pose:
+    """Child's anchor minus the parent's, in the parent's frame (N, J, 3), and the rotation from the joint frame to the
+    child's (N, J, 4)."""
+    x, q = with_world(x, q)
+    qp, qc = q[:, table.parent], q[:, table.child]
+    back = conjugate(qp)
+    world = x[:, table.child] + rotate(qc, table.child_anchor) - x[:, table.parent]
+    return rotate(back, world) - table.parent_anchor, multiply(conjugate(table.orientation), multiply(back, qc))
 
 
-def relative(joint: Joint, at: Frames) -> Array:
-    """Rotation from the joint frame to the child's frame, a quaternion (N, 4)."""
-    return multiply(conjugate(joint.orientation), multiply(conjugate(at.q[joint.parent]), at.q[joint.child]))
+def hooke_slots(table: JointTable, e: Array) -> tuple[Array, Array, Array, Array]:
+    """Axes 1 and 2 of the joints with two free rotations, where the child has taken axis 2 (seen from the joint frame)
+    and the joint frame axis 1 (seen from the child)."""
+    a1, a2, e = table.first_turn, table.second_turn, e[:, table.hooke]
+    return a1, a2, rotate(e, a2), rotate(conjugate(e), a1)
 
 
-def slide_axes(joint: Joint) -> Array:
-    """Translation axes in the parent's frame, rows."""
-    return np.array([rotate(joint.orientation, axis) for axis in joint.basis])
+def rows(table: JointTable, x: Array, q: Array) -> Array:
+    """The constraint g of the joints, DESIGN's rows, zero where a joint is closed; (N, J, 6), 0 in the free slots."""
+    offset, e = relative(table, x, q)
+    g = np.concatenate([along(offset, table.slides), along(e[..., 1:], table.basis)], -1)
+    if table.hooke.size:
+        a1, _, second, _ = hooke_slots(table, e)
+        g[:, table.hooke, 3:] = (second * a1).sum(-1)[..., None]
+    return np.where(table.constrained, g, 0.0)
 
 
-def joint_coordinates(joint: Joint, at: Frames) -> Array:
-    """Coordinates of the free axes, angles in (-pi, pi] (N, n_free)."""
-    lengths = along(offset(joint, at), slide_axes(joint)[~joint.constrained[:3]])
-    axes, e = joint.basis[~joint.constrained[3:]], relative(joint, at)
-    if len(axes) == 1:
-        angles = 2.0 * np.arctan2(along(e[:, 1:], axes)[:, 0], e[:, 0])[:, None]
-        angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
-    elif len(axes) == 2:
-        a1, a2 = axes
+def slots(table: JointTable, x: Array, q: Array) -> Array:
+    """Coordinates in all slots, angles in [-pi, pi) (N, J, 6); those of constrained slots mean nothing."""
+    offset, e = relative(table, x, q)
+    turns = along(to_rotation_vector(e), table.basis)
+    if table.hinges.size:
+        h = e[:, table.hinges]
+        angle = 2.0 * np.arctan2((h[..., 1:] * table.hinge_axis).sum(-1), h[..., 0])
+        turns[:, table.hinges] = ((angle + np.pi) % (2.0 * np.pi) - np.pi)[..., None]
+    if table.hooke.size:
+        a1, a2, second, first = hooke_slots(table, e)
         a3 = cross(a1, a2)
-        second = rotate(e, a2)  # the child's axis seen from the joint frame
-        first = rotate(conjugate(e), a1)  # the joint frame's axis seen from the child
-        (s1, c1), (s2, c2) = along(second, np.array([a3, a2])).T, along(first, np.array([a3, a1])).T
-        angles = np.stack([np.arctan2(s1, c1), np.arctan2(s2, c2)], -1)
-    else:
-        angles = along(to_rotation_vector(e), axes)
-    return np.concatenate([lengths, angles], -1)
-
-
-def joint_rows(joint: Joint, at: Frames) -> Array:
-    """The constraint g of a joint, DESIGN's rows; zero where the joint is closed (N, 6 - n_free)."""
-    rows = along(offset(joint, at), slide_axes(joint)[joint.constrained[:3]])
-    e, free = relative(joint, at), joint.basis[~joint.constrained[3:]]
-    if len(free) == 2:
-        turned = along(rotate(e, free[1]), free[:1])
-    else:
-        turned = along(e[:, 1:], joint.basis[joint.constrained[3:]])
-    return np.concatenate([rows, turned], -1)
-
-
-def axis_joints(model: Model) -> list[tuple[int, Joint]]:
-    """Joints that constrain something, with their first axis."""
-    joints = zip(model.first_axis, model.mechanism.joints, strict=False)
-    return [(int(first), joint) for first, joint in joints if joint.kind != "floating"]
+        one = np.arctan2((second * a3).sum(-1), (second * a2).sum(-1))
+        two = np.arctan2((first * a3).sum(-1), (first * a1).sum(-1))
+        turns[:, table.hooke] = np.where(table.is_first_turn, one[..., None], two[..., None])
+    return np.concatenate([along(offset, table.slides), turns], -1)
 
 
 def positions(model: Model, x: Array, q: Array) -> Array:
     """All joint coordinates (N, n_axes); an angle with limits is given in the turn that holds their middle."""
-    at = Frames(model, x, q)
-    out = np.zeros((len(x), model.n_axes))
-    for first, joint in axis_joints(model):
-        values = joint_coordinates(joint, at)
-        turning = np.array([motion == "rotation" for motion, _ in joint.free_axes], bool)
-        if turning.sum() < 3:
-            # half a turn beyond a single limit that excludes zero
-            low = np.where(np.isfinite(joint.lower), joint.lower, np.minimum(joint.upper - 2 * np.pi, -np.pi))
-            high = np.where(np.isfinite(joint.upper), joint.upper, np.maximum(joint.lower + 2 * np.pi, np.pi))
-            both = np.isfinite(joint.lower) & np.isfinite(joint.upper)
-            middle = np.where(both | (low > 0) | (high < 0), 0.5 * (low + high), 0.0)
-            values = np.where(turning, values + 2 * np.pi * np.rint((middle - values) / (2 * np.pi)), values)
-        out[:, first : first + joint.n_free] = values
-    return out
-
-
-def velocities(model: Model, x: Array, q: Array, v: Array, w: Array) -> Array:
-    """All joint velocities (N, n_axes)."""
-    axes = model.axes
-    still = np.zeros((len(x), 1, 3))
-    identity = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(x), 1, 4))
-    x, v = np.concatenate([x, still], 1), np.concatenate([v, still], 1)
-    q = np.concatenate([q, identity], 1)
-    omega = rotate(q, np.concatenate([w, still], 1))
-    p, c = axes.parent, axes.child
-    direction = rotate(q[:, axes.carrier], axes.direction)
-    turn = omega[:, c] - omega[:, p]
-    rho = rotate(q[:, c], axes.anchor)
-    arm = x[:, c] + rho - x[:, p]
-    slip = v[:, c] + cross(omega[:, c], rho) - v[:, p] - cross(omega[:, p], arm)
-    return (direction * np.where(axes.slides[:, None], slip, turn)).sum(-1)
+    table = model.joint_table
+    values = slots(table, x, q)[:, table.free]
+    return np.where(table.winds, values + 2 * np.pi * np.rint((table.middle - values) / (2 * np.pi)), values)
 
 
 def errors(model: Model, x: Array, q: Array) -> Array:
     """max |g| of every joint (N, n_joints); 0 for floating joints."""
-    at = Frames(model, x, q)
     out = np.zeros((len(x), len(model.mechanism.joints)))
-    for j, joint in enumerate(model.mechanism.joints):
-        if joint.kind != "floating" and joint.n_free < 6:
-            out[:, j] = np.abs(joint_rows(joint, at)).max(-1)
+    out[:, model.joint_table.number] = np.abs(rows(model.joint_table, x, q)).max(-1, initial=0.0)
     return out
 
 
-def forward(
-    model: Model, coordinates: Array, rates: Array, x: Array, q: Array, v: Array, w: Array
-) -> tuple[Array, Array, Array, Array]:
-    """Poses and velocities of all bodies from joint coordinates and rates (N, n_axes); bodies that float keep theirs.
+def turn_of(w: Array, h: Array) -> Array:
+    """Rotation of a step of length h (N,) at the angular velocities w (N, n, 3), as the integrator makes it."""
+    half = 0.5 * h[:, None, None] * w
+    return np.concatenate([np.sqrt(np.maximum(1.0 - (half * half).sum(-1, keepdims=True), 0.0)), half], -1)
+
+
+def pose_before(x: Array, q: Array, v: Array, w: Array, h: Array) -> Pose:
+    """The poses from which v and w led here, in a step of length h (N,)."""
+    return x - h[:, None, None] * v, multiply(q, conjugate(turn_of(w, h)))
+
+
+def velocity_between(before: Pose, after: Pose, h: Array) -> Pose:
+    """The velocities v and w that lead from one pose to the other in a step of length h (N,)."""
+    (x0, q0), (x1, q1) = before, after
+    turn = multiply(conjugate(q0), q1)
+    w = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0, -1.0, 1.0)
+    return (x1 - x0) / h[:, None, None], w / h[:, None, None]
+
+
+def velocities(model: Model, x: Array, q: Array, v: Array, w: Array, h: Array) -> Array:
+    """All joint velocities (N, n_axes) over the step of length h (N,) that led to the state."""
+    table = model.joint_table
+    before = pose_before(x, q, v, w, h)
+    change = slots(table, x, q) - slots(table, *before)
+    change[..., 3:] -= 2 * np.pi * np.rint(change[..., 3:] / (2 * np.pi))
+    if table.balls.size:
+        e0, e1 = (relative(table, *pose)[1][:, table.balls] for pose in (before, (x, q)))
+        turn = to_rotation_vector(multiply(conjugate(e0), e1))
+        change[:, table.balls, 3:] = along(turn, table.basis[table.balls])
+    return change[:, table.free] / h[:, None]
+
+
+def forward(model: Model, coordinates: Array, x: Array, q: Array) -> Pose:
+    """Poses of all bodies from joint coordinates (N, n_axes); bodies that float keep theirs.
 
     The coordinates of joints that close loops are not used.
     """
-    x, q, v, w = x.copy(), q.copy(), v.copy(), w.copy()
-    names = [joint.name for joint in model.mechanism.joints]
-    at = Frames(model, x, q, v, w)  # views of the arrays that are filled in below, except omega
-    for i in model.tree.order:
-        joint = model.tree.joints[i]
-        if joint is None:
-            continue
-        p = joint.parent
-        first = model.first_axis[names.index(joint.name)]
-        values, speeds = coordinates[:, first : first + joint.n_free], rates[:, first : first + joint.n_free]
-        kt = int((~joint.constrained[:3]).sum())
-        axes = joint.basis[~joint.constrained[3:]]
-        turn = values[:, kt:]
-        if len(axes) == 2:
-            e = multiply(from_rotation_vector(turn[:, :1] * axes[0]), from_rotation_vector(turn[:, 1:] * axes[1]))
-        else:
-            e = from_rotation_vector(along(turn, axes.T))
-        q[:, i] = multiply(multiply(at.q[p], joint.orientation), e)
-        q[:, i] /= np.linalg.norm(q[:, i], axis=-1, keepdims=True)
-        slides = slide_axes(joint)[~joint.constrained[:3]]
-        anchor = rotate(at.q[p], joint.parent_anchor + along(values[:, :kt], slides.T))
-        rho = rotate(q[:, i], joint.child_anchor)
-        x[:, i] = at.x[p] + anchor - rho
-        if len(axes) == 2:
-            first_axis = rotate(at.q[p], rotate(joint.orientation, axes[0]))
-            omega = speeds[:, kt : kt + 1] * first_axis + rotate(q[:, i], speeds[:, kt + 1 :] * axes[1])
-        else:
-            omega = rotate(q[:, i], along(speeds[:, kt:], axes.T))
-        at.omega[joint.child] = omega = omega + at.omega[p]
-        slip = rotate(at.q[p], along(speeds[:, :kt], slides.T))
-        v[:, i] = at.v[p] + cross(at.omega[p], anchor) + slip - cross(omega, rho)
-        w[:, i] = rotate(conjugate(q[:, i]), omega)
-    return x, q, v, w
+    n = model.n_bodies
+    x, q = with_world(x, q)
+    padded = np.concatenate([coordinates, np.zeros((len(x), 1))], 1)
+    for table in model.levels:  # parents first
+        values = padded[:, table.axis]  # in slots, 0 where constrained
+        turns = values[..., 3:, None] * table.basis
+        e = from_rotation_vector(turns.sum(-2))
+        if table.hooke.size:
+            one = np.where(table.is_first_turn[..., None], turns[:, table.hooke], 0.0).sum(-2)
+            both = turns[:, table.hooke].sum(-2)
+            e[:, table.hooke] = multiply(from_rotation_vector(one), from_rotation_vector(both - one))
+        qp = q[:, table.parent]
+        turned = multiply(multiply(qp, table.orientation), e)
+        turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
+        anchor = table.parent_anchor + (values[..., :3, None] * table.slides).sum(-2)
+        q[:, table.child] = turned
+        x[:, table.child] = x[:, table.parent] + rotate(qp, anchor) - rotate(turned, table.child_anchor)
+    return x[:, :n], q[:, :n]
 
 
-def close_loops(
-    model: Model, coordinates: Array, rates: Array, roots: tuple[Array, Array, Array, Array]
-) -> tuple[Array, Array]:
-    """The nearest joint coordinates and rates (N, n_axes) at which the joints that close loops are closed.
+def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:
+    """Joint coordinates (N, n_axes) a step of length h (N,) at these rates before."""
+    table = model.joint_table
+    before = coordinates - h[:, None] * rates
+    for axes in table.ball_axes:
+        basis, turn, back = table.basis[axes.joint], coordinates[:, axes.rows], -h[:, None] * rates[:, axes.rows]
+        e = multiply(*(from_rotation_vector(along(phi, basis.T)) for phi in (turn, back)))
+        before[:, axes.rows] = along(to_rotation_vector(e), basis)
+    return before
+
+
+def close_loops(model: Model, coordinates: Array, x: Array, q: Array) -> Array:
+    """The nearest joint coordinates (N, n_axes) at which the joints that close loops are closed.
 
     Gauss-Newton on the coordinates of the tree's joints, smallest change first; where a loop cannot be closed the
     result is the best compromise, and `errors` tells.
     """
-    loops = [model.mechanism.joints[j] for j in model.loops.joints]
-    if not loops or not model.n_axes:
-        return coordinates, rates
-
-    def rows(phi: Array, env: int) -> Array:
-        at = [np.broadcast_to(value[env], (len(phi), *value.shape[1:])) for value in roots]
-        x, q, _, _ = forward(model, phi, np.zeros_like(phi), *at)
-        frames = Frames(model, x, q)
-        return np.concatenate([joint_rows(joint, frames) for joint in loops], -1)
-
-    coordinates, rates = coordinates.copy(), rates.copy()
-    step = 1e-6 * np.concatenate([np.eye(model.n_axes), -np.eye(model.n_axes)])
+    if not model.loops.joints or not model.n_axes:
+        return coordinates
+    coordinates = coordinates.copy()
     for env in range(len(coordinates)):
         for _ in range(50):
-            g = rows(coordinates[env : env + 1], env)[0]
-            nudged = rows(coordinates[env] + step, env)
-            jacobian = (nudged[: model.n_axes] - nudged[model.n_axes :]).T / 2e-6
-            # rows stated twice (planar loops) have singular values at rounding level
-            inverse = np.linalg.pinv(jacobian, rcond=1e-7)
+            g, jacobian = loop_rows(model, coordinates[env], x[env], q[env])
             if np.abs(g).max() < 1e-13:
                 break
-            change = -inverse @ g
+            # rows stated twice (planar loops) have singular values at rounding level
+            change = -np.linalg.pinv(jacobian, rcond=1e-7) @ g
             coordinates[env] += change * min(1.0, 0.5 / max(np.abs(change).max(), 1e-300))
-        rates[env] -= inverse @ (jacobian @ rates[env])
-    return coordinates, rates
+    return coordinates
+
+
+def close_rates(model: Model, coordinates: Array, rates: Array, x: Array, q: Array) -> Array:
+    """The nearest rates (N, n_axes) that keep loops closed."""
+    if not model.loops.joints or not model.n_axes:
+        return rates
+    rates = rates.copy()
+    for env in range(len(rates)):
+        _, jacobian = loop_rows(model, coordinates[env], x[env], q[env])
+        rates[env] -= np.linalg.pinv(jacobian, rcond=1e-7) @ (jacobian @ rates[env])
+    return rates
+
+
+def loop_rows(model: Model, coordinates: Array, x: Array, q: Array) -> Pose:
+    """g of the joints that close loops, and its derivatives by the coordinates, in one environment."""
+    n = model.n_axes
+    step = 1e-6 * np.concatenate([np.zeros((1, n)), np.eye(n), -np.eye(n)])
+    roots = [np.broadcast_to(value, (len(step), *value.shape)) for value in (x, q)]
+    g = rows(model.loop_table, *forward(model, coordinates + step, *roots))[:, model.loop_table.constrained]
+    return g[0], (g[1 : n + 1] - g[n + 1 :]).T / 2e-6

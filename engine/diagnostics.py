@@ -6,12 +6,14 @@ from vigym.engine.model import Model
 from vigym.engine.rotation import Array, rotate
 
 
-def energy(model: Model, x: Array, v: Array, w: Array, mass: Array, inertia: Array, coordinates: Array) -> Array:
+def energy(
+    model: Model, x: Array, v: Array, w: Array, mass: Array, inertia: Array, coordinates: Array, gains: Array
+) -> Array:
     """Kinetic energy, potential energy of gravity (zero at the origin) and of joint springs, J (N,)."""
     kinetic = 0.5 * (mass * (v * v).sum(-1)).sum(-1) + 0.5 * np.einsum("nbi,nbij,nbj->n", w, inertia, w)
     height = -np.einsum("nb,nbi,i->n", mass, x, model.mechanism.gravity)
-    gains = model.defaults()["gains"]
-    springs = 0.5 * (gains[:, 0] * (coordinates - gains[:, 1]) ** 2).sum(-1)
+    stiffness, rest = gains[..., 0], gains[..., 1]
+    springs = 0.5 * (stiffness * (coordinates - rest) ** 2).sum(-1)
     return kinetic + height + springs
 
 

@@ -46,7 +46,7 @@ def gradients(sim: "Simulator") -> Gradients:
     model = sim.model
     n, inputs = model.n_bodies, 12 * model.n_bodies + model.n_axes
     lanes = sim.num_envs * (inputs + 1)
-    m = sim._constants[0]
+    m = sim._lanes.constants[0]
     stores = []
     for dtype in (complex, float):
         s = layout.state_store(model.features, model.sizes, lanes, 1, dtype)[0]
@@ -83,7 +83,7 @@ def lanes_of(value: Array, times: int) -> Array:
 
 def before(sim: "Simulator", s: Group, times: int) -> None:
     """The state before the last step, and everything that went into it."""
-    for name in sim._store.fields:
+    for name in sim._lanes.store.fields:
         getattr(s, name)[...] = lanes_of(sim._get(name), times)
     for name, part in (("x", slice(0, 3)), ("q", slice(3, 7)), ("v", slice(7, 10)), ("w", slice(10, 13))):
         getattr(s, name)[...] = s.old[:, part]

@@ -71,7 +71,10 @@ _OPTIONS = {
     "lower": (-np.inf, _LIMIT),
     "upper": (np.inf, _LIMIT),
     "friction": (0.0, _NOT_NEGATIVE),
+    "start": (0.0, _ANY),
 }
+# Option -> the one without which it has no effect.
+_NEEDED = {"rest": "stiffness", "target": "kp", "target_velocity": "kd"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +93,7 @@ class Joint:
     kp, kd, target, target_velocity: PD drive; effort_limit: the largest magnitude of its effort.
     lower, upper: range of the coordinate; infinite when there is no limit.
     friction: dry friction, the largest magnitude of its effort.
+    start: coordinate at which environments start; 0, or the limit next to it, unless given.
     """
 
     name: str
@@ -112,6 +116,7 @@ class Joint:
     lower: Array
     upper: Array
     friction: Array
+    start: Array
 
     @property
     def n_free(self) -> int:
@@ -175,13 +180,17 @@ def make_joint(
         raise MechanismError(f"{what}: axis2 is for universal joints only, not for kind {kind!r}")
 
     held = _constrained_rows(constrained, kind, what)
+    parent_point = vector(parent_anchor, (3,), f"{what}: parent_anchor")
+    child_point = vector(child_anchor, (3,), f"{what}: child_anchor")
+    if kind == "floating" and (parent_point.any() or child_point.any()):
+        raise MechanismError(f"{what}: a floating joint brings no points together; leave its anchors out")
     return Joint(
         name=name,
         kind=kind,
         parent=parent,
         child=child,
-        parent_anchor=read_only(vector(parent_anchor, (3,), f"{what}: parent_anchor")),
-        child_anchor=read_only(vector(child_anchor, (3,), f"{what}: child_anchor")),
+        parent_anchor=read_only(parent_point),
+        child_anchor=read_only(child_point),
         orientation=read_only(unit_quaternion(orientation, f"{what}: orientation")),
         basis=read_only(_basis(kind, axis, axis2, what)),
         constrained=held,
@@ -250,4 +259,10 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: s
     if not (resolved["lower"] < resolved["upper"]).all():
         lower, upper = resolved["lower"].tolist(), resolved["upper"].tolist()
         raise MechanismError(f"{what}: lower must be less than upper, got lower {lower} and upper {upper}")
-    return resolved
+    for option, gain in _NEEDED.items():
+        if ((resolved[option] != 0.0) & (resolved[gain] == 0.0)).any():
+            raise MechanismError(f"{what}: {option} has no effect without {gain}; give both")
+    within = np.clip(resolved["start"], resolved["lower"], resolved["upper"])
+    if "start" in options and (within != resolved["start"]).any():
+        raise MechanismError(f"{what}: start must lie within lower and upper, got {show(options['start'])}")
+    return resolved | {"start": read_only(within)}

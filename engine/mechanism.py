@@ -114,6 +114,7 @@ class Mechanism:
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
         friction: ArrayLike = 0.0,
+        start: ArrayLike | None = None,
     ) -> Joint:
         """Connect two bodies that were added before, or a body (the child) to "world" (the parent).
 
@@ -124,7 +125,7 @@ class Mechanism:
         parent_anchor, child_anchor: (3,) the points that the joint brings together, in the parent's (or the
             world's) and in the child's frame, m.
         orientation: (4,) of the child in the parent frame at zero coordinates, scalar first.
-        stiffness ... friction: scalars, or one value per free axis, translations first; see `Joint`.
+        stiffness ... start: scalars, or one value per free axis, translations first; see `Joint`.
         """
         joint = make_joint(
             name,
@@ -148,6 +149,7 @@ class Mechanism:
             lower=lower,
             upper=upper,
             friction=friction,
+            **({} if start is None else {"start": start}),
         )
         what = f"joint {joint.name!r}"
         _check_new(self._joints, joint.name, "joint")

@@ -1,5 +1,6 @@
 """A mechanism turned once into flat arrays: the constants of the kernels and the default values of an environment."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from vigym.engine import rotation
 from vigym.engine.graph import Tree, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
+from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import layout
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
@@ -26,17 +28,6 @@ class Options:
 
     dt: float
     tolerance: float
-
-
-class AxisTable(NamedTuple):
-    """Free joint axes, one row each: `direction` is fixed in body `carrier`; parent, child, carrier: n is the world."""
-
-    parent: np.ndarray
-    child: np.ndarray
-    carrier: np.ndarray
-    direction: np.ndarray
-    anchor: np.ndarray  # child's anchor
-    slides: np.ndarray  # True: a translation
 
 
 class ContactTable(NamedTuple):
@@ -86,8 +77,11 @@ class Model:
             k=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
         )
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
-        self.axes = self._axis_table()
         self.contact_table = self._contact_table()
+        numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
+        self.joint_table = self.table(mechanism.joints, numbers)
+        self.loop_table = self.table(mechanism.joints, self.loops.joints)
+        self.levels = self._levels()
 
     @property
     def axis_names(self) -> list[str]:
@@ -112,29 +106,22 @@ class Model:
         sizes = [np.sqrt(np.trace(body.inertia) / body.mass) for body in self.mechanism.bodies]
         return float(np.mean(sizes))
 
-    def _axis_table(self) -> AxisTable:
-        rows = []
-        for joint in self.mechanism.joints:
-            if joint.kind == "floating":
-                continue
-            p, c = self.bodies[joint.parent], self.bodies[joint.child]
-            turns = int((~joint.constrained[3:]).sum())
-            for k, (motion, row) in enumerate(joint.free_axes):
-                slides = motion == "translation"
-                # a sliding axis, and the first one of a Hooke joint, is carried by the parent
-                by_parent = slides or (turns == 2 and k == joint.n_free - 2)
-                axis = joint.basis[row]
-                direction = rotation.rotate(joint.orientation, axis) if by_parent else axis
-                rows.append((p, c, p if by_parent else c, direction, joint.child_anchor, slides))
-        columns = [list(column) for column in zip(*rows, strict=True)] or [[]] * 6
-        return AxisTable(
-            np.array(columns[0], int),
-            np.array(columns[1], int),
-            np.array(columns[2], int),
-            np.array(columns[3], float).reshape(-1, 3),
-            np.array(columns[4], float).reshape(-1, 3),
-            np.array(columns[5], bool),
-        )
+    def table(self, joints: Sequence[Joint], numbers: Sequence[int]) -> JointTable:
+        """The joints as a table; `numbers` are theirs among the mechanism's joints."""
+        return joint_table([joints[j] for j in numbers], numbers, self.bodies, self.first_axis)
+
+    def _levels(self) -> list[JointTable]:
+        """The tree's joints, in tables by their depth."""
+        numbers = {joint.name: j for j, joint in enumerate(self.mechanism.joints)}
+        depth, levels = np.zeros(self.n_bodies + 1, int), []
+        for i in self.tree.order:
+            depth[i] = depth[self.tree.parent[i]] + 1
+        for level in range(1, depth.max() + 1):
+            joints = [joint for i in np.flatnonzero(depth == level) if (joint := self.tree.joints[i]) is not None]
+            if joints:
+                order = [numbers[joint.name] for joint in joints]
+                levels.append(joint_table(joints, order, self.bodies, self.first_axis))
+        return levels
 
     def _contact_table(self) -> ContactTable:
         contacts = self.mechanism.contacts
@@ -153,7 +140,7 @@ class Model:
         m.gravity[0] = mechanism.gravity
         m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, min(options.tolerance, GEOMETRY)
         m.scale[0] = self.force_scale, self.length_scale, ACCELERATION
-        m.axis_length[:, 0] = np.where(self.axes.slides, 1.0, self.length_scale)
+        m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, self.length_scale)
         m.size[:] = self.sizes[: len(m.size)]
         m.limit[0] = MAX_ITERATIONS
         m.order[:], m.kind[:] = self.tree.order, self.kinds

@@ -1,32 +1,28 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
 import hashlib
-import os
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from vigym.engine import coordinates, diagnostics
 from vigym.engine.admission import check_state
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
-from vigym.engine.kernels import layout
-from vigym.engine.kernels.cache import DiskCache
-from vigym.engine.kernels.simd import compiled as compile_kernel
-from vigym.engine.kernels.step import FAST, TICKS, step
+from vigym.engine.joint import Joint
+from vigym.engine.kernels.step import FAST, TICKS
+from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options, driven
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import count, number, numeric, show
 
-LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
 CONES = ("pyramid",)
 MAGIC = b"vigym-1"
-
-_step = compile_kernel(step, DiskCache("step"))
+FIXED = ("dt", "tolerance", "num_envs", "cone", "num_threads", "compiled", "model")
+CONTROLS = ("effort", "force", "torque")
 
 
 class Simulator:
@@ -65,58 +61,34 @@ class Simulator:
         self.cone, self.compiled = cone, compiled
         self.model = Model(mechanism)
         self._build()
-        zero = np.zeros((self.num_envs, self.model.n_axes))
         bodies = self.model.mechanism.bodies
-        rest = np.zeros((self.num_envs, self.model.n_bodies, 3))
-        x = np.array([body.position for body in bodies]) + rest
-        q = np.array([body.orientation for body in bodies]) + np.zeros((self.num_envs, 1, 1))
-        bounds, bounded = self._get("bounds"), self._get("bounded")
-        start = np.where(bounded[..., 0] > 0, np.maximum(zero, bounds[..., 0]), zero)
-        start = np.where(bounded[..., 1] > 0, np.minimum(start, bounds[..., 1]), start)
-        closed, _ = coordinates.close_loops(self.model, start[:1], zero[:1], (x[:1], q[:1], rest[:1], rest[:1]))
-        start = np.repeat(closed, self.num_envs, axis=0)  # all alike
-        state = coordinates.forward(self.model, start, zero, x, q, rest, rest)
-        self._write(state, np.ones(self.num_envs, bool), start)
+        x = np.array([[body.position for body in bodies]])
+        q = np.array([[body.orientation for body in bodies]])
+        start = np.concatenate([np.zeros(0), *(joint.start for joint in self._axis_joints())])[None]
+        start = coordinates.close_loops(self.model, start, x, q)
+        x, q = coordinates.forward(self.model, start, x, q)
+        rest = np.zeros_like(x)
+        self._write(np.arange(self.num_envs), State(x, q, rest, rest), start, np.zeros_like(start), np.array([self.dt]))
         self._unchecked = True  # the default pose is looked at when it is first used
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in FIXED and name in self.__dict__:
+            raise AttributeError(f"{name} is fixed when a Simulator is made; make another one")
+        super().__setattr__(name, value)
+
+    def _axis_joints(self) -> list[Joint]:
+        return [joint for joint in self.model.mechanism.joints if joint.kind != "floating"]
+
     def _build(self) -> None:
-        groups = -(-self.num_envs // LANES)
-        sizes, features = self.model.sizes, self.model.features
-        self._constants = self.model.constants(Options(self.dt, self.tolerance))
-        self._store = layout.state_store(features, sizes, LANES, groups)
-        threads = min(self.num_threads, groups)
-        self._scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
-        self._spans = [(groups * k // threads, groups * (k + 1) // threads) for k in range(threads)]
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_owner = 0  # process that made the pool; threads do not survive a fork
-        for name, value in self.model.defaults().items():
-            getattr(self._store, name)[...] = value[None, ..., None]
-        self._store.led[...] = self.dt
-        self._store.q[:, :, 0] = 1.0  # lanes that fill up the last group
-        self._store.status[:, :, 0] = 1.0
-        for name in ("ca", "cb", "la", "lb"):
-            getattr(self._store, name)[...] = 1.0
-        self._set("real", np.ones((self.num_envs, 1, 1)), slice(None))
+        options = Options(self.dt, self.tolerance)
+        self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
+        self._get, self._set = self._lanes.get, self._lanes.set
+        self._acting = set(CONTROLS)  # those that may differ from zero
         # where a drive adds to the effort, the kernels cut off their sum
-        joints = [joint for _, joint in coordinates.axis_joints(self.model)]
+        joints = self._axis_joints()
         limits = [np.where(driven(joint), np.inf, joint.effort_limit) for joint in joints]
         self._effort_limit = np.concatenate([np.zeros(0), *limits])
-
-    # -------------------------------------------------------------------------------------------- lanes <-> arrays
-    def _rows(self, name: str) -> Array:
-        """A view of a field as (groups, lanes, n, k)."""
-        field = getattr(self._store, name)
-        return np.moveaxis(field, -1, 1)
-
-    def _get(self, name: str) -> Array:
-        rows = self._rows(name)
-        count = rows.shape[0] * rows.shape[1]
-        return np.array(rows, order="C").reshape(count, *rows.shape[2:])[: self.num_envs]  # always a copy
-
-    def _set(self, name: str, value: Array, where: Any) -> None:
-        """Write (len(where), n, k) into the environments `where` (a slice, or an array of indices)."""
-        env = np.arange(self.num_envs)[where]
-        self._rows(name)[env // LANES, env % LANES] = value
+        self._driven = any(driven(joint).any() for joint in joints)
 
     # -------------------------------------------------------------------------------------------- state
     @property
@@ -144,23 +116,28 @@ class Simulator:
         the environments to set, the others keep state and warm start; targets of drives stay. A state with a NaN, an
         open joint, a penetration or a coordinate beyond its limits raises StateError and changes nothing.
         """
-        chosen = self._mask(mask)
+        env = self._chosen(mask)
         given = {"x": x, "q": q, "v": v, "w": w}
         state = [
-            self._get(name)
+            self._get(name)[env]
             if value is None
-            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3))
+            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3), env=env)
             for name, value in given.items()
         ]
         size = np.linalg.norm(state[1], axis=-1, keepdims=True)
         if (bad := np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)).size:
-            env, i = bad[0]
+            k, i = bad[0]
             name = self.model.mechanism.bodies[i].name
-            raise StateError(f"q of body {name!r} of environment {env} has length {size[env, i, 0]:.6g}, not 1")
+            raise StateError(f"q of body {name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1")
         state[1] = state[1] / size
-        phi = self.joint_positions() if x is None and q is None else None  # with the turns counted so far
-        self._check(state, chosen, phi)
-        self._write(state, chosen, phi)
+        new = State(*state)
+        if x is None and q is None:
+            phi = self.joint_positions()[env]  # with the turns counted so far
+        else:
+            phi = coordinates.positions(self.model, new.x, new.q)
+        self._check(env, new, phi)
+        led = self._led(new.w)
+        self._write(env, new, phi, coordinates.velocities(self.model, *new, led), led)
 
     def set_joint_state(
         self,
@@ -171,47 +148,59 @@ class Simulator:
         """Set all poses from joint coordinates (num_envs, n_axes) or (n_axes,), as `joint_positions` orders them.
 
         Bodies without a joint keep their pose and velocity. In a mechanism with loops, the nearest coordinates and
-        velocities that close them are taken.
+        velocities that close them are taken. Velocities are those over the step that led here: the state is where a
+        step at these velocities ends.
         """
-        axes = (self.model.n_axes,)
-        chosen = self._mask(mask)
-        phi = self._array(positions, "positions", axes)
-        rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes)
-        roots = self.state
-        if self.model.loops.joints:
-            env = np.flatnonzero(chosen)
-            phi, rates = phi.copy(), rates.copy()
-            here = State(*(part[env] for part in roots))
-            phi[env], rates[env] = coordinates.close_loops(self.model, phi[env], rates[env], here)
-        state = coordinates.forward(self.model, phi, rates, *roots)
-        self._check(state, chosen, phi)
-        self._write(state, chosen, phi)
+        model, axes = self.model, (self.model.n_axes,)
+        env = self._chosen(mask)
+        phi = self._array(positions, "positions", axes, env=env)
+        rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes, env=env)
+        roots = State(*(part[env] for part in self.state))
+        phi = coordinates.close_loops(model, phi, roots.x, roots.q)
+        rates = coordinates.close_rates(model, phi, rates, roots.x, roots.q)
+        pose = coordinates.forward(model, phi, roots.x, roots.q)
+        if model.loops.joints:  # joints that close loops have coordinates of their own
+            phi = coordinates.positions(model, *pose)
+        # how fast that is shows in a very short step
+        fastest = np.abs(rates).sum(-1) + np.linalg.norm(roots.w, axis=-1).max(-1, initial=0.0)
+        short = 1e-3 / np.maximum(fastest, 1e3 / self.dt)
+        probe = State(*pose, *self._velocities(phi, rates, pose, roots, short))
+        self._check(env, probe, phi)
+        led = self._led(probe.w)
+        new = State(*pose, *self._velocities(phi, rates, pose, roots, led))
+        if model.loops.joints:
+            rates = coordinates.velocities(model, *new, led)
+        self._write(env, new, phi, rates, led)
 
-    def _write(self, state: Any, chosen: NDArray[np.bool_], phi: Array | None = None) -> None:
-        env = np.flatnonzero(chosen)
-        for name, value in zip("xqvw", state, strict=True):
-            self._set(name, value[env], env)
-        if phi is None or self.model.loops.joints:
-            angle = coordinates.positions(self.model, state[0][env], state[1][env])
-        else:  # with their full turns
-            angle = phi[env]
-        self._set("angle", angle[..., None], env)
-        rate = coordinates.velocities(self.model, *(value[env] for value in state))
-        self._set("rate", rate[..., None], env)
-        # the substep that can have led to this spin
-        spin = np.linalg.norm(state[3][env], axis=-1).max(-1)
+    def _velocities(self, phi: Array, rates: Array, pose: Any, roots: State, h: Array) -> tuple[Array, Array]:
+        """The velocities that lead to a pose in a step of length h at the joint velocities `rates`."""
+        before = coordinates.pose_before(*roots, h)
+        earlier = coordinates.close_loops(self.model, coordinates.earlier(self.model, phi, rates, h), *before)
+        v, w = coordinates.velocity_between(coordinates.forward(self.model, earlier, *before), pose, h)
+        floats = [joint is None for joint in self.model.tree.joints]
+        v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
+        return v, w
+
+    def _led(self, w: Array) -> Array:
+        """The step (N,) that can have led to these spins: dt, halved as often as needed."""
+        spin = np.linalg.norm(w, axis=-1).max(-1)
         halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self.dt / FAST, 1.0))), np.log2(TICKS))
-        self._set("led", (self.dt / 2.0**halvings)[:, None, None], env)
+        return self.dt / 2.0**halvings
+
+    def _write(self, env: Indices, state: State, phi: Array, rates: Array, led: Array) -> None:
+        for name, value in zip("xqvw", state, strict=True):
+            self._set(name, value, env)
+        self._set("angle", phi[..., None], env)
+        self._set("rate", rates[..., None], env)
+        self._set("led", led[:, None, None], env)
         self._set("fresh", np.ones(1), env)
         self._set("status", np.array([1.0, 0.0, 0.0, 0.0]), env)
-        if chosen.all():
+        if len(env) == self.num_envs:
             self._unchecked = False
 
-    def _check(self, state: Any, chosen: NDArray[np.bool_], phi: Array | None = None) -> None:
-        env = np.flatnonzero(chosen)
+    def _check(self, env: Indices, state: State, phi: Array) -> None:
         limits = self._get("bounds")[env], self._get("bounded")[env]
-        angles = None if phi is None or self.model.loops.joints else phi[env]
-        check_state(self.model, self.dt, State(*(value[env] for value in state)), limits, env, angles)
+        check_state(self.model, self.dt, state, limits, env, phi)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(
@@ -234,52 +223,32 @@ class Simulator:
         """
         repeat = count(repeat, "repeat")
         if self._unchecked:
-            self._check(self.state, np.ones(self.num_envs, bool), self.joint_positions())
+            self._check(np.arange(self.num_envs), self.state, self.joint_positions())
             self._unchecked = False
         axes, bodies = (self.model.n_axes,), (self.model.n_bodies, 3)
-        checked = [
-            None if value is None else self._array(value, name, shape, InputError)
-            for value, name, shape in (
-                (effort, "effort", axes),
-                (force, "force", bodies),
-                (torque, "torque", bodies),
-                (target, "target", axes),
-                (target_velocity, "target_velocity", axes),
-            )
-        ]
-        efforts, forces, torques, *targets = checked
-        everyone = slice(None)
-        for name, value in (("effort", efforts), ("force", forces), ("torque", torques)):
-            if value is None:
-                getattr(self._store, name)[...] = 0.0
-            elif name == "effort":
-                self._set(name, np.clip(value, -self._effort_limit, self._effort_limit)[..., None], everyone)
-            else:
-                self._set(name, value, everyone)
+        values = [self._control(effort, "effort", axes), self._control(force, "force", bodies)]
+        values.append(self._control(torque, "torque", bodies))
+        targets = [self._control(target, "target", axes), self._control(target_velocity, "target_velocity", axes)]
+        if not self._driven and any(value is not None for value in targets):
+            raise InputError("no drive follows a target here: give joints kp or kd, or leave targets out")
+        for name, value in zip(CONTROLS, values, strict=True):
+            if value is not None:
+                if name == "effort":
+                    value = np.clip(value, -self._effort_limit, self._effort_limit)[..., None]
+                self._set(name, value)
+                self._acting.add(name)
+            elif name in self._acting:
+                self._lanes.zero(name)
+                self._acting.remove(name)
         for column, value in enumerate(targets):
             if value is not None:
                 field = self._get("target")
                 field[..., column] = value
-                self._set("target", field, everyone)
-        self._run(repeat)
+                self._set("target", field)
+        self._lanes.run(repeat)
 
-    def _run(self, repeat: int) -> None:
-        if not self.compiled:
-            with np.errstate(all="ignore"):
-                for (first, last), scratch in zip(self._spans, self._scratch, strict=True):
-                    step(self._constants[0], self._store, scratch[0], first, last, repeat)
-        elif len(self._spans) == 1:
-            _step(self._constants, self._store, self._scratch[0], *self._spans[0], repeat)
-        else:
-            if self._pool is None or self._pool_owner != os.getpid():
-                self._pool, self._pool_owner = ThreadPoolExecutor(len(self._spans)), os.getpid()
-            jobs = [
-                self._pool.submit(_step, self._constants, self._store, scratch, first, last, repeat)
-                for (first, last), scratch in zip(self._spans, self._scratch, strict=True)
-            ]
-            wait(jobs)  # all of them, before an error or an interrupt lets anyone touch the store
-            for job in jobs:
-                job.result()
+    def _control(self, value: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Array | None:
+        return None if value is None else self._array(value, name, shape, InputError)
 
     # -------------------------------------------------------------------------------------------- read-out
     @property
@@ -292,8 +261,8 @@ class Simulator:
         return self._get("angle")[..., 0]
 
     def joint_velocities(self) -> Array:
-        """Velocities of the free joint axes (num_envs, n_efforts), m/s or rad/s."""
-        return coordinates.velocities(self.model, *self.state)
+        """Velocities of the free joint axes (num_envs, n_efforts), m/s or rad/s: mean rates over the last step."""
+        return self._get("rate")[..., 0]
 
     def joint_error(self) -> Array:
         """Largest |g| of all joints, m or sine of half an angle (num_envs,)."""
@@ -308,7 +277,7 @@ class Simulator:
     def contact_forces(self) -> Array:
         """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
         pairs, rough = self._get("ca"), self._get("friction")[..., 0] > 0
-        frame = self._constants.frame[0]
+        frame = self._lanes.constants.frame[0]
         moved = (self._get("status")[:, 0, 3] > 0)[:, None]
         local = np.stack([pairs[..., 0], pairs[..., 2] - pairs[..., 3], pairs[..., 4] - pairs[..., 5]], -1)
         local[..., 1:] *= rough[..., None]
@@ -318,7 +287,7 @@ class Simulator:
         """Kinetic energy and potential energy of gravity and springs, J (num_envs,)."""
         x, _, v, w = self.state
         mass, inertia = self._inertia()
-        return diagnostics.energy(self.model, x, v, w, mass, inertia, self.joint_positions())
+        return diagnostics.energy(self.model, x, v, w, mass, inertia, self.joint_positions(), self._get("gains"))
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
@@ -336,7 +305,7 @@ class Simulator:
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
-        slab = self._store.slab.tobytes()
+        slab = self._lanes.store.slab.tobytes()
         return self._head(slab, self._unchecked) + slab
 
     def restore(self, data: bytes) -> None:
@@ -346,24 +315,23 @@ class Simulator:
         data = bytes(data)
         size = len(MAGIC) + 33
         slab, unchecked = data[size:], data[len(MAGIC) : len(MAGIC) + 1] == b"\1"
-        if len(slab) != self._store.slab.nbytes or data[:size] != self._head(slab, unchecked):
+        if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
-        self._store.slab[...] = np.frombuffer(slab).reshape(self._store.slab.shape)
-        self._unchecked = unchecked
+        self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
+        self._unchecked, self._acting = unchecked, set(CONTROLS)
 
     def _head(self, slab: bytes, unchecked: bool) -> bytes:
         """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""
         mechanism = self.model.mechanism
         joints = [(joint.name, joint.kind, joint.parent, joint.child) for joint in mechanism.joints]
         parts = [body.name for body in mechanism.bodies], joints, [(c.name, c.body) for c in mechanism.contacts]
-        digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._store.slab.shape)).encode())
-        digest.update(self._constants.slab.tobytes())
+        digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._lanes.store.slab.shape)).encode())
+        digest.update(self._lanes.constants.slab.tobytes())
         digest.update(slab)
         return MAGIC + bytes([unchecked]) + digest.digest()
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("dt", "tolerance", "num_envs", "num_threads", "cone", "compiled", "model")
-        return {name: getattr(self, name) for name in names} | {"saved": self.save()}
+        return {name: getattr(self, name) for name in FIXED} | {"saved": self.save()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved = state.pop("saved")
@@ -372,28 +340,38 @@ class Simulator:
         self.restore(saved)
 
     # -------------------------------------------------------------------------------------------- checks
-    def _array(self, value: ArrayLike, name: str, shape: tuple[int, ...], error: type = StateError) -> Array:
-        """A finite float array (num_envs, *shape)."""
+    def _array(
+        self,
+        value: ArrayLike,
+        name: str,
+        shape: tuple[int, ...],
+        error: type = StateError,
+        env: Indices | None = None,
+    ) -> Array:
+        """A finite float array (num_envs, *shape), or only the environments `env` of it."""
         full = (self.num_envs, *shape)
         if type(value) is np.ndarray and value.dtype.kind in "biuf":
             array = value
         else:
-            array = numeric(value, name, f"an array of numbers, shape {full} or {shape}", error)
+            array = numeric(value, name, f"an array of numbers, shape {full} or {shape}", error, nan=True)
         if array.shape not in (full, shape):
             raise error(f"{name} must have shape {full} or {shape}, got {array.shape}")
         array = np.broadcast_to(array.astype(float, copy=False), full)
+        array = array if env is None else array[env]
         if not np.isfinite(array).all():
-            where = np.argwhere(~np.isfinite(array))[0]
-            raise error(f"{name}{[int(k) for k in where]} is {array[tuple(where)]}")
+            where = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
+            entry = where if env is None else [int(env[where[0]]), *where[1:]]
+            raise error(f"{name}{entry} is {array[tuple(where)]}")
         return array
 
-    def _mask(self, mask: ArrayLike | None) -> NDArray[np.bool_]:
+    def _chosen(self, mask: ArrayLike | None) -> Indices:
+        """Numbers of the environments that a mask chooses."""
         if mask is None:
-            return np.ones(self.num_envs, bool)
+            return np.arange(self.num_envs)
         try:
             array = np.asarray(mask)
         except Exception as cause:  # ragged lists
             raise InputError(f"mask must be {self.num_envs} booleans, got {show(mask)}") from cause
         if array.shape != (self.num_envs,) or array.dtype != bool:
             raise InputError(f"mask must be {self.num_envs} booleans, got {array.dtype} of shape {array.shape}")
-        return array
+        return np.flatnonzero(array)

@@ -30,8 +30,10 @@ def show(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def numeric(value: Any, what: str, expected: str, error: type[VigymError] = MechanismError) -> Array:
-    """A fresh float64 array of any shape, without NaN."""
+def numeric(
+    value: Any, what: str, expected: str, error: type[VigymError] = MechanismError, *, nan: bool = False
+) -> Array:
+    """A fresh float64 array of any shape, without NaN unless `nan`."""
     try:
         raw = np.asarray(value)
     except Exception as cause:  # ragged lists, but also whatever a foreign `__array__` raises
@@ -41,7 +43,7 @@ def numeric(value: Any, what: str, expected: str, error: type[VigymError] = Mech
         raise error(f"{what} must be {expected}, got {show(value)}")
     with np.errstate(over="ignore"):  # a long double out of range becomes inf, which the callers judge
         array = np.array(raw, dtype=np.float64, order="C")
-    if np.isnan(array).any():
+    if not nan and np.isnan(array).any():
         raise error(f"{what} must be {expected}, got NaN in {show(value)}")
     return array
 

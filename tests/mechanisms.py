@@ -78,7 +78,8 @@ def random_body(rng: np.random.Generator) -> dict:
 
 
 def random_joint(rng: np.random.Generator, kind: str, laws: bool) -> dict:
-    options: dict = {"parent_anchor": 0.3 * rng.normal(size=3), "child_anchor": 0.3 * rng.normal(size=3)}
+    reach = 0.0 if kind == "floating" else 0.3
+    options: dict = {"parent_anchor": reach * rng.normal(size=3), "child_anchor": reach * rng.normal(size=3)}
     options["orientation"] = rng.normal(size=4)
     if kind not in ("fixed", "floating", "spherical"):
         options["axis"] = rng.normal(size=3)

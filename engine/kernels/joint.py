@@ -215,12 +215,17 @@ def finish_joint(kind, m, s, t, i):
     a = m.first_axis[i]
     _, _, lengths = translation(kt, m, t, i)
     _, _, angles, _ = rotation(kr, True, m, s, t, i, a + kt)
+    changes = [0.0] * kt
+    if kr == 3:  # their velocity is the relative angular velocity along the child's axes
+        turn = multiply(conjugate(relative_rotation(m, t.q, i)), relative_rotation(m, t.qn, i))
+        changes += rotation_vector(turn, [0.0, 0.0, 0.0])[0]
     for k, coordinate in enumerate(lengths + angles):
         last = s.angle[a + k][0]
         if k >= kt and kr < 3:
             coordinate = nearest_turn(coordinate, last)
+        change = changes[k] if kr == 3 and k >= kt else coordinate - last
         s.angle[a + k][0] = select(good, coordinate, last)
-        s.rate[a + k][0] = select(good, (coordinate - last) / t.h[0][0], s.rate[a + k][0])
+        s.rate[a + k][0] = select(good, change / t.h[0][0], s.rate[a + k][0])
 
 
 @each_joint

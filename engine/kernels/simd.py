@@ -67,6 +67,7 @@ __all__ = [
     "on",
     "rint",
     "select",
+    "specialized",
     "sqrt",
     "target",
 ]
@@ -293,6 +294,14 @@ def compiled(function, cache):
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
     dispatcher._cache = cache
     return dispatcher
+
+
+def specialized(dispatcher, *stores):
+    """The compiled code for stores of these types, called as f(*stores, integer, ...), without Numba's dispatch."""
+    arguments = dispatcher.py_func.__code__.co_argcount
+    types_ = [*map(store_type, stores), *[types.intp] * (arguments - len(stores))]
+    dispatcher.compile(tuple(types_))
+    return dispatcher.get_overload(tuple(types_))
 
 
 def target(context):

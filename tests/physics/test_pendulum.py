@@ -66,7 +66,7 @@ def test_double_pendulum_follows_its_equations_at_first_order():
         angles = advance(sim, len(times) * every, sim.joint_positions)[every - 1 :: every]
         errors.append(np.abs(angles.transpose(1, 0, 2) - exact).max((1, 2)))
     # At first order, err = c h + d h^2: the ratios tend to 2, and the last ones are within 5 % of it.
-    assert np.max(errors[-1]) < 0.02
+    assert np.max(errors[-1]) < 0.03
     np.testing.assert_allclose(np.array(errors[:-1]) / np.array(errors[1:]), 2.0, rtol=0.2)
     np.testing.assert_allclose(errors[-2] / errors[-1], 2.0, rtol=0.05)
 

@@ -7,6 +7,7 @@ from mechanisms import DT, Scene, scenes
 
 from vigym import Mechanism, Simulator
 from vigym.engine import coordinates
+from vigym.engine.joint_table import joint_table
 from vigym.engine.kernels import axis, contact, integrator, joint, layout, ldu, loop
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
 from vigym.engine.kernels.step import begin_step
@@ -23,10 +24,10 @@ THOROUGH = settings(
 def stores(sim: Simulator, lanes: int, dtype: type) -> tuple[Group, Group, Group]:
     """Model, state and scratch with the state of environment 0 in every lane, ready for a first guess."""
     model = sim.model
-    m = sim._constants[0]
+    m = sim._lanes.constants[0]
     s = layout.state_store(model.features, model.sizes, lanes, 1, dtype)[0]
     t = layout.scratch_store(model.features, model.sizes, lanes, dtype)[0]
-    for name in sim._store.fields:
+    for name in sim._lanes.store.fields:
         getattr(s, name)[...] = sim._get(name)[0][..., None]
     begin_step(m, s, t)
     t.h[...], t.live[...] = sim.dt, 1.0
@@ -38,9 +39,9 @@ def simulator(scene: Scene) -> Simulator:
     sim = Simulator(scene.mechanism, dt=DT, compiled=False)
     x, q, v, w = scene.state
     sim.set_state(x=x, q=q, v=v, w=w)
-    sim._set("effort", scene.effort[None, :, None], slice(None))
-    sim._set("force", scene.force[None], slice(None))
-    sim._set("torque", scene.torque[None], slice(None))
+    sim._set("effort", scene.effort[None, :, None])
+    sim._set("force", scene.force[None])
+    sim._set("torque", scene.torque[None])
     return sim
 
 
@@ -48,9 +49,9 @@ def joint_rows(sim: Simulator, t: Group) -> np.ndarray:
     """g of all joints at the next pose, (lanes, rows)."""
     n = sim.model.n_bodies
     x, q = np.moveaxis(t.xn[:n], -1, 0), np.moveaxis(t.qn[:n], -1, 0)
-    at = coordinates.Frames(sim.model, x, q)
-    rows = [coordinates.joint_rows(j, at) for j in sim.model.joints if j is not None]  # as the kernels see them
-    return np.concatenate([np.zeros((len(x), 0)), *rows], -1)
+    joints = [j for j in sim.model.joints if j is not None]  # as the kernels see them
+    table = joint_table(joints, [0] * len(joints), sim.model.bodies, sim.model.first_axis)
+    return coordinates.rows(table, x, q)[:, table.constrained]
 
 
 def newton_direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
@@ -159,5 +160,5 @@ def test_joint_directions_span_what_the_joint_leaves_free(scene):
             ct.V[i] += 1j * STEP * np.array(integrator.velocity_change(DT, sq, list(om), list(y)))[:, None]
             residual(m, cs, ct)
             x, q = np.moveaxis(ct.xn[:n], -1, 0), np.moveaxis(ct.qn[:n], -1, 0)
-            rows = coordinates.joint_rows(tree_joint, coordinates.Frames(sim.model, x, q))
+            rows = coordinates.rows(joint_table([tree_joint], [0], sim.model.bodies, sim.model.first_axis), x, q)
             np.testing.assert_allclose(rows.imag / STEP, 0.0, atol=1e-12)

@@ -20,7 +20,7 @@ MAX_LINES = 400
 MAY_IMPORT = {
     "vigym.engine.kernels": ("vigym.engine.kernels",),
     "vigym.engine": ("vigym.engine",),
-    "vigym.assets": ("vigym.assets",),
+    "vigym.assets": ("vigym.assets", "vigym.engine"),
     "vigym.envs": ("vigym.envs", "vigym.engine", "vigym.assets"),
     "vigym.training": ("vigym", "vigym.training", "vigym.envs", "vigym.engine", "vigym.assets"),
     "vigym.benchmarks": ("vigym", "vigym.benchmarks", "vigym.envs", "vigym.engine", "vigym.assets"),

@@ -606,7 +606,7 @@ def test_the_step_is_packed(record_property):
     sim = Simulator(quadruped())  # contacts, limits, drives
     sim.set_joint_state(STANDING)
     fresh = compiled(step, NullCache())
-    stores = sim._constants, sim._store, sim._scratch[0]
+    stores = sim._lanes.constants, sim._lanes.store, sim._lanes.scratch[0]
     fresh(*stores, 0, 1, 1)
     assert sim.status.converged.all()
     (overload,) = fresh.overloads.values()
