@@ -62,7 +62,7 @@ def build(
         effort_limit=force_limit,
         kp=kp,
         kd=kd,
-        target=lower,
+        target=lower if kp > 0.0 else 0.0,
         start=lower,
     )
     m.add_contact("foot", "pole", (0, 0, -pole_length / 2), friction=friction)

@@ -14,8 +14,8 @@ ANGLES = (0.15, 1.4)  # rad, of the bars above the ground, at the ends of the fo
 GRAVITY = 9.81  # m/s^2
 
 _HINGE: dict[str, Any] = {"kind": "revolute", "axis": (0, 1, 0)}
-# Turns about y (e3) and slides along x (e2) of the parent: e1, e2, e3 are z, x, y.
-_ROLLER: dict[str, Any] = {"kind": "custom", "axis": (0, 1, 0), "constrained": (1, 0, 1, 1, 1, 0)}
+# Slides along x of the parent and turns about y.
+_ROLLER: dict[str, Any] = {"kind": "custom", "axis": (0, 0, 1), "constrained": (0, 1, 1, 1, 0, 1)}
 
 
 def build(
@@ -33,8 +33,8 @@ def build(
     """Bodies "a0", "b0", "a1", ... and "platform"; all in the x-z plane, closed loops, one degree of freedom.
 
     Bar a of a cell rises to the right (+x), bar b to the left; each bar lies along its own x. a0 stands on a hinge at
-    the origin, "foot"; b0 on a foot that slides along the x axis, "slide" (coordinates: x of that foot, its angle),
-    which the drive holds. The platform hangs on a hinge on the left and rolls on the right.
+    the origin, "foot"; b0 on a foot that slides along the x axis, "slide" (axes "slide.tx", which the drive holds, and
+    "slide.ry"): the closer the feet, the higher the platform, which has a hinge on the left and rolls on the right.
 
     cells: pairs of bars, 1 or more. mass, length: of a bar, kg, m. platform_mass: kg.
     angle: of the bars above the ground at the start, rad, between ANGLES.
@@ -77,7 +77,7 @@ def build(
         effort_limit=(effort_limit, np.inf),
         kp=(gain, 0.0),
         kd=(kd if drive else 0.0, 0.0),
-        target=(width + force / gain if gain > 0.0 else width, 0.0),
+        target=(width + force / gain if gain > 0.0 else 0.0, 0.0),
         start=(width, b),
         **_ROLLER,
     )

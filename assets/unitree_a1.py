@@ -126,8 +126,8 @@ def build(
     """
     gains = [(KP if kp is None else kp), (KD if kd is None else kd)] if drive else [np.zeros(3)] * 2
     stiffness, damping = (np.tile(np.broadcast_to(np.asarray(gain, float), (3,)), 4) for gain in gains)
-    sag = np.divide(holding_torques(), stiffness, out=np.zeros(12), where=stiffness > 0)
-    target = STANDING + sag
+    driven = stiffness > 0  # without a gain, a target has no meaning
+    target = np.divide(holding_torques(), stiffness, out=np.zeros(12), where=driven) + STANDING * driven
     _, _, feet = _standing_points()
 
     m = Mechanism()
