@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 STEP = 1e-30
 RESIDUALS = ("r", "delta", "rN", "cr", "lr")
+MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 
@@ -43,18 +44,33 @@ def gradients(sim: "Simulator") -> Gradients:
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
         reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
         raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
-    model = sim.model
+    bodies, axes = 12 * sim.model.n_bodies, sim.model.n_axes
+    out = Gradients(np.zeros((sim.num_envs, bodies, bodies)), np.zeros((sim.num_envs, bodies, axes)))
+    fields = {name: sim._get(name) for name in sim._lanes.store.fields}
+    size = max(1, MOST_LANES // (bodies + axes + 1))
+    for first in range(0, sim.num_envs, size):
+        envs = slice(first, first + size)
+        columns = _columns(sim, {name: value[envs] for name, value in fields.items()})
+        out.state[envs], out.effort[envs] = columns[..., :bodies], columns[..., bodies:]
+    # an effort at its limit passes no more
+    out.effort[...] *= (np.abs(fields["effort"][..., 0]) < sim._effort_limit)[:, None]
+    return out
+
+
+def _columns(sim: "Simulator", fields: dict[str, Array]) -> Array:
+    """Derivatives of the next state of some environments by all inputs, (environments, 12 n_bodies, inputs)."""
+    model, envs = sim.model, len(fields["x"])
     n, inputs = model.n_bodies, 12 * model.n_bodies + model.n_axes
-    lanes = sim.num_envs * (inputs + 1)
+    lanes = envs * (inputs + 1)
     m = sim._lanes.constants[0]
     stores = []
     for dtype in (complex, float):
         s = layout.state_store(model.features, model.sizes, lanes, 1, dtype)[0]
         t = layout.scratch_store(model.features, model.sizes, lanes, dtype)[0]
-        before(sim, s, inputs + 1)
+        before(s, fields, inputs + 1)
         stores.append((s, t))
     (s, t), (real_s, real_t) = stores
-    perturb(s, model.n_bodies, model.n_axes, sim.num_envs)
+    perturb(s, inputs)
     with np.errstate(all="ignore"):
         for state, scratch in stores:
             begin_step(m, state, scratch)
@@ -62,7 +78,7 @@ def gradients(sim: "Simulator") -> Gradients:
                 move_coordinates(m, s, t)
             scratch.h[...], scratch.live[...] = sim.dt, 1.0
             start(m, state, scratch)
-            at_solution(sim, state, scratch, inputs + 1)
+            at_solution(state, scratch, fields, inputs + 1)
             residual(m, state, scratch)
         for name in RESIDUALS:
             getattr(real_t, name)[...] = getattr(t, name).imag / STEP
@@ -71,42 +87,36 @@ def gradients(sim: "Simulator") -> Gradients:
     out = np.zeros((lanes, n, 12))
     for i in range(n):
         out[:, i] = next_state(s, t, real_t, i)
-    columns = out.reshape(sim.num_envs, inputs + 1, 12 * n)
-    columns = np.swapaxes(columns[:, :-1] - columns[:, -1:], 1, 2)
-    return Gradients(columns[..., : 12 * n].copy(), columns[..., 12 * n :].copy())
+    columns = out.reshape(envs, inputs + 1, 12 * n)
+    return np.swapaxes(columns[:, :-1] - columns[:, -1:], 1, 2)
 
 
 def lanes_of(value: Array, times: int) -> Array:
-    """(num_envs, ...) repeated for every input, lane last."""
+    """(environments, ...) repeated for every input, lane last."""
     return np.moveaxis(np.repeat(value, times, axis=0), 0, -1)
 
 
-def before(sim: "Simulator", s: Group, times: int) -> None:
+def before(s: Group, fields: dict[str, Array], times: int) -> None:
     """The state before the last step, and everything that went into it."""
-    for name in sim._lanes.store.fields:
-        getattr(s, name)[...] = lanes_of(sim._get(name), times)
+    for name, value in fields.items():
+        getattr(s, name)[...] = lanes_of(value, times)
     for name, part in (("x", slice(0, 3)), ("q", slice(3, 7)), ("v", slice(7, 10)), ("w", slice(10, 13))):
         getattr(s, name)[...] = s.old[:, part]
     s.angle[...], s.led[...] = s.old_angle[:, :1], s.old_led
 
 
-def perturb(s: Group, n: int, n_axes: int, num_envs: int) -> None:
+def perturb(s: Group, inputs: int) -> None:
     """An imaginary step of input k in lane k of every environment."""
-    inputs = 12 * n + n_axes
-    for env in range(num_envs):
-        first = env * (inputs + 1)
-        for i in range(n):
-            for k in range(3):
-                lane = first + 12 * i + k
-                s.x[i, k, lane] += 1j * STEP
-                s.v[i, k, lane + 6] += 1j * STEP
-                s.w[i, k, lane + 9] += 1j * STEP
-                turn = np.zeros(4)
-                turn[1 + k] = 0.5
-                q = s.q[i, :, lane + 3].real
-                s.q[i, :, lane + 3] += 1j * STEP * multiply(q, turn)
-        for a in range(n_axes):
-            s.effort[a, 0, first + 12 * n + a] += 1j * STEP
+    for i in range(len(s.x)):
+        for k in range(3):
+            lanes = [slice(12 * i + part + k, None, inputs + 1) for part in (0, 3, 6, 9)]
+            s.x[i, k, lanes[0]] += 1j * STEP
+            half = 0.5 * np.eye(4)[1 + k]
+            s.q[i, :, lanes[1]] += 1j * STEP * multiply(s.q[i, :, lanes[1]].real.T, half).T
+            s.v[i, k, lanes[2]] += 1j * STEP
+            s.w[i, k, lanes[3]] += 1j * STEP
+    for a in range(len(s.effort)):
+        s.effort[a, 0, 12 * len(s.x) + a :: inputs + 1] += 1j * STEP
 
 
 def move_coordinates(m: Group, s: Group, t: Group) -> None:
@@ -125,12 +135,11 @@ def move_coordinates(m: Group, s: Group, t: Group) -> None:
                 s.angle[a + k, 0] = s.angle[a + k, 0].real + 1j * np.imag(coordinate)
 
 
-def at_solution(sim: "Simulator", s: Group, t: Group, times: int) -> None:
+def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> None:
     """Put the unknowns where the last step found them."""
     for name in UNKNOWNS:
         getattr(t, name)[...] = getattr(s, name)
-    _, q, v, w = sim.state
-    t.V[...] = lanes_of(np.concatenate([v, rotate(q, w)], -1), times)
+    t.V[...] = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
 
 
 def next_state(s: Group, t: Group, real: Group, i: int) -> Array:

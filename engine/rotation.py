@@ -8,17 +8,34 @@ Array = NDArray[np.float64]
 
 def multiply(p: Array, q: Array) -> Array:
     """p q"""
-    p, q = np.broadcast_arrays(p, q)
-    p0, q0, pv, qv = p[..., :1], q[..., :1], p[..., 1:], q[..., 1:]
-    scalar = p0 * q0 - np.sum(pv * qv, -1, keepdims=True)
-    return np.concatenate([scalar, p0 * qv + q0 * pv + cross(pv, qv)], -1)
+    p0, p1, p2, p3 = _components(p)
+    q0, q1, q2, q3 = _components(q)
+    return _gather(
+        p0 * q0 - p1 * q1 - p2 * q2 - p3 * q3,
+        p0 * q1 + p1 * q0 + p2 * q3 - p3 * q2,
+        p0 * q2 + p2 * q0 + p3 * q1 - p1 * q3,
+        p0 * q3 + p3 * q0 + p1 * q2 - p2 * q1,
+    )
 
 
 def cross(a: Array, b: Array) -> Array:
-    """a x b, several times faster than np.cross on small arrays"""
-    a, b = np.asarray(a), np.asarray(b)
-    a0, a1, a2, b0, b1, b2 = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
-    return np.stack(np.broadcast_arrays(a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0), -1)
+    """a x b"""
+    a0, a1, a2 = _components(a)
+    b0, b1, b2 = _components(b)
+    return _gather(a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
+
+
+def _components(v: Array) -> list[Array]:
+    # component by component: on small arrays, several times faster than np.cross, np.stack and the like
+    v = np.asarray(v)
+    return [v[..., k] for k in range(v.shape[-1])]
+
+
+def _gather(*components: Array) -> Array:
+    out = np.empty((*components[0].shape, len(components)), components[0].dtype)
+    for k, component in enumerate(components):
+        out[..., k] = component
+    return out
 
 
 def conjugate(q: Array) -> Array:
@@ -27,10 +44,15 @@ def conjugate(q: Array) -> Array:
 
 
 def rotate(q: Array, v: Array) -> Array:
-    """R(q) v"""
-    q, v = np.asarray(q), np.asarray(v)
-    t = 2.0 * cross(q[..., 1:], v)
-    return v + q[..., :1] * t + cross(q[..., 1:], t)
+    """R(q) v = v + 2 u x (u x v + q0 v), with the vector u of q"""
+    q0, q1, q2, q3 = _components(q)
+    v0, v1, v2 = _components(v)
+    t0, t1, t2 = q2 * v2 - q3 * v1 + q0 * v0, q3 * v0 - q1 * v2 + q0 * v1, q1 * v1 - q2 * v0 + q0 * v2
+    return _gather(
+        v0 + 2.0 * (q2 * t2 - q3 * t1),
+        v1 + 2.0 * (q3 * t0 - q1 * t2),
+        v2 + 2.0 * (q1 * t1 - q2 * t0),
+    )
 
 
 def rotation_matrix(q: Array) -> Array:

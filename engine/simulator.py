@@ -158,28 +158,29 @@ class Simulator:
         roots = State(*(part[env] for part in self.state))
         phi = coordinates.close_loops(model, phi, roots.x, roots.q)
         rates = coordinates.close_rates(model, phi, rates, roots.x, roots.q)
-        pose = coordinates.forward(model, phi, roots.x, roots.q)
-        if model.loops.joints:  # joints that close loops have coordinates of their own
-            phi = coordinates.positions(model, *pose)
-        # how fast that is shows in a very short step
+        # no body spins faster than all joints and the fastest root together; where that could be too fast for one
+        # step, a very short one tells how fast it really is
         fastest = np.abs(rates).sum(-1) + np.linalg.norm(roots.w, axis=-1).max(-1, initial=0.0)
-        short = 1e-3 / np.maximum(fastest, 1e3 / self.dt)
-        probe = State(*pose, *self._velocities(phi, rates, pose, roots, short))
-        self._check(env, probe, phi)
-        led = self._led(probe.w)
-        new = State(*pose, *self._velocities(phi, rates, pose, roots, led))
-        if model.loops.joints:
-            rates = coordinates.velocities(model, *new, led)
+        led = np.full(len(env), self.dt)
+        if (fastest * self.dt > FAST).any():
+            led = self._led(self._state_of(phi, rates, roots, 1e-3 / np.maximum(fastest, 1e-3)).w)
+        new = self._state_of(phi, rates, roots, led)
+        if model.loops.joints:  # joints that close loops have coordinates of their own
+            phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, led)
+        self._check(env, new, phi)
         self._write(env, new, phi, rates, led)
 
-    def _velocities(self, phi: Array, rates: Array, pose: Any, roots: State, h: Array) -> tuple[Array, Array]:
-        """The velocities that lead to a pose in a step of length h at the joint velocities `rates`."""
-        before = coordinates.pose_before(*roots, h)
-        earlier = coordinates.close_loops(self.model, coordinates.earlier(self.model, phi, rates, h), *before)
-        v, w = coordinates.velocity_between(coordinates.forward(self.model, earlier, *before), pose, h)
-        floats = [joint is None for joint in self.model.tree.joints]
+    def _state_of(self, phi: Array, rates: Array, roots: State, h: Array) -> State:
+        """The state to which a step of length h (N,) at the joint velocities `rates` leads."""
+        n, model = len(phi), self.model
+        x0, q0 = coordinates.pose_before(*roots, h)
+        earlier = coordinates.close_loops(model, coordinates.earlier(model, phi, rates, h), x0, q0)
+        both = [np.concatenate(pair) for pair in ((earlier, phi), (x0, roots.x), (q0, roots.q))]
+        x, q = coordinates.forward(model, *both)
+        v, w = coordinates.velocity_between((x[:n], q[:n]), (x[n:], q[n:]), h)
+        floats = [joint is None for joint in model.tree.joints]
         v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
-        return v, w
+        return State(x[n:], q[n:], v, w)
 
     def _led(self, w: Array) -> Array:
         """The step (N,) that can have led to these spins: dt, halved as often as needed."""

@@ -5,6 +5,7 @@ import pytest
 import scenes
 
 from vigym import InputError, Simulator
+from vigym.engine import gradients
 from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, to_rotation_vector
 from vigym.engine.state import State
 
@@ -125,3 +126,23 @@ def test_driven_robot_on_its_feet():
         exact = sim.gradients().effort[0].reshape(13, 12, 12)[:, 6:9, axis].ravel()
         difference = (moved[0] - moved[1]) / 2e-4
         np.testing.assert_allclose(exact, difference, atol=0.05 * np.abs(difference).max() + 1e-4)
+
+
+def test_many_environments_are_taken_in_parts(monkeypatch):
+    sim = Simulator(scenes.chain(2, "revolute"), num_envs=7)
+    rng = np.random.default_rng(4)
+    sim.set_joint_state(rng.normal(size=(7, 2)), rng.normal(size=(7, 2)))
+    sim.step(effort=rng.normal(size=(7, 2)))
+    whole = sim.gradients()
+    monkeypatch.setattr(gradients, "MOST_LANES", 60)  # two environments at a time, the last one alone
+    for part, all_at_once in zip(sim.gradients(), whole, strict=True):
+        np.testing.assert_allclose(part, all_at_once, rtol=1e-12, atol=1e-12)
+        assert np.abs(part).max() > 0
+
+
+def test_an_effort_beyond_its_limit_has_no_effect():
+    sim = Simulator(scenes.chain(2, "revolute", options=lambda kind, n: {"effort_limit": 1.0}))
+    sim.step(effort=[[3.0, 0.5]])
+    effort = sim.gradients().effort[0]
+    assert not effort[:, 0].any()
+    assert effort[:, 1].any()
