@@ -1,9 +1,9 @@
 """Unitree A1: a walking robot of 12.5 kg, with a trunk and four legs of hip, thigh and calf, and spheres for feet.
 
-The figures below are those of the robot's public description (Unitree's `a1_description` and the models made from
-it): masses, centres of mass and inertias of the links of the front right leg, each in its own LINK frame, which has its
-origin at the link's joint and, with all angles zero, the axes of the trunk (x forward, y left, z up). The other
-legs are its mirror images. In the engine the origin of a body is its centre of mass, so every anchor is `point - com`.
+The figures below are those of the robot's public description (Unitree's `a1_description`, see docs/models.md): masses,
+centres of mass and inertias of the trunk and of the front right leg, each in its own LINK frame, with its origin at
+the link's joint and, with all angles zero, the axes of the trunk (x forward, y left, z up). The other legs are mirror
+images. In the engine the origin of a body is its centre of mass, so every anchor is `point - com`.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ PARTS = ("hip", "thigh", "calf")  # of a leg, from the trunk outwards; each hang
 EFFORT_LIMIT = 33.5  # N m, every joint
 VELOCITY_LIMIT = 21.0  # rad/s, every joint; the engine has no such limit, it is for controllers and rewards
 LIMITS = {"hip": (-0.802851, 0.802851), "thigh": (-1.047198, 4.188790), "calf": (-2.696534, -0.916298)}  # rad
-KP = (100.0, 80.0, 60.0)  # N m/rad: hip, thigh, calf, the gains of the paper's quadruped
+KP = (100.0, 80.0, 60.0)  # N m/rad: hip, thigh, calf, from the code of the paper's quadruped
 KD = (5.0, 4.0, 3.0)  # N m s/rad
 STANDING = np.tile([0.0, 0.8, -1.6], 4)  # rad, in the order of `axis_names`: legs as in LEGS, joints as in PARTS
 STANDING.flags.writeable = False

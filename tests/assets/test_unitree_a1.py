@@ -10,7 +10,7 @@ from vigym.assets import unitree_a1
 
 WEIGHT = 9.81 * (4.713 + 4 * (0.696 + 1.013 + 0.166 + 0.06))  # N
 
-# The rule, written out: left legs flip y of the centre of mass, xy and yz; rear hips x, xy and xz.
+# Mirror images, written out: left legs flip y of the centre of mass, xy and yz; rear hips x, xy and xz.
 HIP_COM = {
     "FR": (-0.003311, -0.000635, 0.000031),
     "FL": (-0.003311, 0.000635, 0.000031),
