@@ -3,7 +3,7 @@
 A tensor with principal moments a <= b <= c belongs to a solid if a > 0 and a + b >= c. Files break this by rounding,
 by mixing up units, or by writing zeros. What is changed, and no more:
 
-    b -> max(b, c / 2)      a -> max(a, c - b, SMALLEST c)      principal axes stay
+    b -> max(b, c / 2)      a -> max(a, c (1 + MARGIN) - b, SMALLEST c)     principal axes stay
     all zero                the solid box around the shapes, of the same mass
 """
 
@@ -14,6 +14,7 @@ import numpy as np
 from vigym.engine.validation import Array
 
 SMALLEST = 1e-4  # of the largest moment: a rod a hundred times as long as thick
+MARGIN = 1e-6  # so that what was mended stays possible when it is rounded or turned
 _THINNEST = 1e-9  # of the largest moment: below that, a zero was meant
 _SLACK = 1e-6  # on a + b >= c: rounding to six digits
 
@@ -39,10 +40,10 @@ def possible(inertia: Array) -> bool:
 
 
 def repair(inertia: Array) -> Array:
-    """The nearest possible inertia with the same axes and the same largest moment (which must be positive)."""
+    """The nearest possible inertia with the same axes and the same largest moment, which must be positive."""
     (a, b, c), axes = np.linalg.eigh(inertia)
     b = max(b, 0.5 * c)
-    a = max(a, c - b, SMALLEST * c)
+    a = max(a, c * (1.0 + MARGIN) - b, SMALLEST * c)
     J = axes @ np.diag([a, b, c]) @ axes.T
     return 0.5 * (J + J.T)
 

@@ -274,8 +274,8 @@ def _limits(element: Element, kind: str) -> tuple[float, float, float, float]:
         if lower > upper:
             limit.note(f"lower {lower:g} > upper {upper:g}: joint {element.text('name')!r} moves without limits")
             lower, upper = -np.inf, np.inf
-    elif given and kind == "spherical":
-        limit.note("lower and upper of a spherical joint have no fixed meaning, left out")
+    elif given:
+        limit.note(f"lower and upper mean nothing for type {kind!r} (joint {element.text('name')!r}), left out")
     return lower, upper, effort, velocity
 
 

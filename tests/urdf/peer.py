@@ -110,7 +110,7 @@ class Peer:
         return np.array(state[4]), scalar_first(state[5])
 
     def velocities(self, joints: list[Joint]) -> np.ndarray:
-        """Joint velocities; with a floating base, before them the velocity of its centre of mass and its spin, world."""
+        """Of the joints; with a floating base, before them that of its centre of mass and its spin, in the world."""
         values = []
         if self.floating:
             linear, angular = self.client.getBaseVelocity(self.body)
@@ -128,9 +128,7 @@ class Peer:
             first += joint.n_free
             index = self.joints[joint.name]
             if joint.name in self.spherical:
-                self.client.setJointMotorControlMultiDof(
-                    self.body, index, pybullet.TORQUE_CONTROL, force=tau.tolist()
-                )
+                self.client.setJointMotorControlMultiDof(self.body, index, pybullet.TORQUE_CONTROL, force=tau.tolist())
             else:
                 self.client.setJointMotorControl2(self.body, index, pybullet.TORQUE_CONTROL, force=tau[0])
         self.client.stepSimulation()
