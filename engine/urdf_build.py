@@ -45,19 +45,11 @@ def _add_joint(mechanism: Mechanism, joint: JointPart, arrangement: Arrangement)
     frame = parent.place(arrangement.inside[joint.parent] @ joint.origin)
     options: dict[str, Any] = {}
     if joint.kind != "floating":  # which stands for the absence of a connection
-        options |= {"damping": joint.damping, "friction": joint.friction, "effort_limit": joint.effort}
+        anchors = {"parent_anchor": frame.position, "child_anchor": -child.com, "orientation": frame.orientation}
+        options = {"damping": joint.damping, "friction": joint.friction, "effort_limit": joint.effort, **anchors}
     if joint.kind not in ("floating", "spherical"):
         options |= {"axis": joint.axis, "lower": joint.lower, "upper": joint.upper}
-    mechanism.add_joint(
-        joint.name,
-        _KINDS.get(joint.kind, joint.kind),
-        parent.name,
-        child.name,
-        parent_anchor=frame.position,
-        child_anchor=-child.com,
-        orientation=frame.orientation,
-        **options,
-    )
+    mechanism.add_joint(joint.name, _KINDS.get(joint.kind, joint.kind), parent.name, child.name, **options)
 
 
 def add_contacts(
