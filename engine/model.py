@@ -200,9 +200,8 @@ class Model:
         bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit, friction, friction], -1)
         bounded = np.isfinite(bounds)
         bounded[:, 4:] = friction[:, None] > 0
-        bounded[:, 2:4] &= np.concatenate([np.zeros(0, bool), *map(driven, joints)])[
-            :, None
-        ]  # else the effort itself is clipped
+        drives = np.concatenate([np.zeros(0, bool), *map(driven, joints)])
+        bounded[:, 2:4] &= drives[:, None]
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
@@ -211,6 +210,7 @@ class Model:
             "target": np.stack([column("target"), column("target_velocity")], -1),
             "bounds": np.where(bounded, bounds, 0.0),
             "bounded": bounded.astype(float),
+            "effort_limit": np.where(drives, np.inf, effort_limit)[:, None],
         }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import coordinates, diagnostics
+from vigym.engine import coordinates, diagnostics, parameters
 from vigym.engine.admission import check_state
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
@@ -84,11 +84,8 @@ class Simulator:
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
         self._acting = set(CONTROLS)  # those that may differ from zero
-        # where a drive adds to the effort, the kernels cut off their sum
-        joints = self._axis_joints()
-        limits = [np.where(driven(joint), np.inf, joint.effort_limit) for joint in joints]
-        self._effort_limit = np.concatenate([np.zeros(0), *limits])
-        self._driven = any(driven(joint).any() for joint in joints)
+        self._effort_limit = self._get("effort_limit")[..., 0]
+        self._driven = any(driven(joint).any() for joint in self._axis_joints())
 
     # -------------------------------------------------------------------------------------------- state
     @property
@@ -287,21 +284,40 @@ class Simulator:
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, J (num_envs,)."""
         x, _, v, w = self.state
-        mass, inertia = self._inertia()
+        mass, inertia = self.parameter("mass"), self.parameter("inertia")
         return diagnostics.energy(self.model, x, v, w, mass, inertia, self.joint_positions(), self._get("gains"))
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
-        mass, inertia = self._inertia()
+        mass, inertia = self.parameter("mass"), self.parameter("inertia")
         return diagnostics.momentum(*self.state, mass, inertia, self._get("led")[:, 0, 0])
 
     def gradients(self) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step."""
         return gradients(self)
 
-    def _inertia(self) -> tuple[Array, Array]:
-        six = self._get("inertia")
-        return self._get("mass")[..., 0], six[..., [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(*six.shape[:-1], 3, 3)
+    # -------------------------------------------------------------------------------------------- parameters
+    def parameter(self, name: str) -> Array:
+        """mass, inertia (of bodies), friction (of contacts), stiffness, damping, kp, kd, effort_limit or joint_friction
+        (of free joint axes), as an array that leads with the environment."""
+        parameters.shape(self.model, name)
+        return parameters.read(self._lanes, name)
+
+    def set_parameters(self, mask: ArrayLike | None = None, **values: ArrayLike) -> None:
+        """Change parameters (see `parameter`) in the environments that `mask` chooses: for all alike, or (num_envs, ...).
+
+        A gain, a limit or a friction of a joint can be changed where the mechanism has one.
+        """
+        env = self._chosen(mask)
+        before = self.save()
+        try:
+            for name, value in values.items():
+                array = self._array(value, name, parameters.shape(self.model, name), InputError, env)
+                parameters.write(self.model, self._lanes, name, array, env)
+        except InputError:
+            self.restore(before)
+            raise
+        self._effort_limit = self._get("effort_limit")[..., 0]
 
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
@@ -320,6 +336,7 @@ class Simulator:
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
         self._unchecked, self._acting = unchecked, set(CONTROLS)
+        self._effort_limit = self._get("effort_limit")[..., 0]
 
     def _head(self, slab: bytes, unchecked: bool) -> bytes:
         """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""

@@ -101,6 +101,7 @@ def state_fields(size):
         "gains": (a, 5),  # stiffness, rest, damping, kp, kd
         "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
         "bounded": (a, AXIS_PAIRS),
+        "effort_limit": (a, 1),  # of efforts alone, infinite where a drive adds to them: the kernels cut their sum
         "status": (1, 4),  # converged, iterations, residual, substeps
     }
 

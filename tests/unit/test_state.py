@@ -364,6 +364,40 @@ def test_joints_start_at_zero_or_at_the_nearest_limit():
     np.testing.assert_allclose(Simulator(m).joint_positions(), [[0.5, -0.25, 0.0]], atol=1e-15)
 
 
+def test_joints_start_where_they_are_told_to():
+    m = Mechanism()
+    m.add_body("a", mass=1.0, inertia=(1, 1, 1))
+    m.add_body("b", mass=1.0, inertia=(1, 1, 1))
+    m.add_joint("plane", "planar", "world", "a", upper=2.0, start=(0.5, -1.0, 2.0))
+    m.add_joint("hinge", "revolute", "a", "b", start=-7.0, child_anchor=(1, 0, 0))
+    sim = Simulator(m, num_envs=2)
+    np.testing.assert_allclose(sim.joint_positions(), np.tile([0.5, -1.0, 2.0, -7.0], (2, 1)), atol=1e-15)
+    assert sim.joint_error().max() < 1e-15
+
+
+def test_what_is_fixed_cannot_be_assigned():
+    sim = robots()
+    for name in ("dt", "tolerance", "num_envs", "model"):
+        with pytest.raises(AttributeError, match=f"{name} is fixed"):
+            setattr(sim, name, getattr(sim, name))
+
+
+def test_targets_need_a_drive():
+    sim = Simulator(pendulum())
+    with pytest.raises(InputError, match="no drive"):
+        sim.step(target=[0.1])
+
+
+def test_rows_that_are_not_chosen_do_not_matter():
+    sim = robots()
+    x = sim.state.x
+    x[1:] = np.nan
+    sim.set_state(x=x, mask=np.arange(5) == 0)
+    sim.set_joint_state(np.where(np.arange(5)[:, None] == 0, STANDING, np.nan), mask=np.arange(5) == 0)
+    with pytest.raises(StateError, match=r"x\[1, 0, 0\] is nan"):
+        sim.set_state(x=x, mask=np.arange(5) < 2)
+
+
 def test_the_status_says_that_nothing_happened_yet():
     sim = robots()
     fresh = Simulator(ROBOT, num_envs=5).status

@@ -1,0 +1,104 @@
+"""Parameters that may differ between environments: masses, friction, gains, effort limits.
+
+The kernels hold them in lanes; what the mechanism does not use is not compiled, so a gain, a limit or a friction can
+only be changed on axes that have one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vigym.engine.errors import InputError
+from vigym.engine.lanes import Indices, Lanes
+from vigym.engine.model import Model
+from vigym.engine.rotation import Array
+
+SIX = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])  # of a symmetric matrix
+NINE = [0, 1, 2, 1, 3, 4, 2, 4, 5]
+
+
+class Place(NamedTuple):
+    """Where a parameter is kept: columns of a field."""
+
+    field: str
+    columns: tuple[int, ...]
+
+
+PLACES = {
+    "mass": Place("mass", (0,)),
+    "inertia": Place("inertia", (0, 1, 2, 3, 4, 5)),
+    "friction": Place("friction", (0,)),
+    "stiffness": Place("gains", (0,)),
+    "damping": Place("gains", (2,)),
+    "kp": Place("gains", (3,)),
+    "kd": Place("gains", (4,)),
+    "effort_limit": Place("bounds", (2, 3)),
+    "joint_friction": Place("bounds", (4, 5)),
+}
+
+
+def shape(model: Model, name: str) -> tuple[int, ...]:
+    """Shape of a parameter in one environment."""
+    if name not in PLACES:
+        raise InputError(f"parameter {name!r} is unknown; known: {', '.join(PLACES)}")
+    bodies = {"mass": (model.n_bodies,), "inertia": (model.n_bodies, 3, 3), "friction": (model.n_contacts,)}
+    return bodies.get(name, (model.n_axes,))
+
+
+def read(lanes: Lanes, name: str) -> Array:
+    """A parameter of all environments (num_envs, *shape)."""
+    place = PLACES[name]
+    if name == "effort_limit":  # of a drive, or of the effort alone
+        return np.where(
+            lanes.get("bounded")[..., 2] > 0, lanes.get("bounds")[..., 2], lanes.get("effort_limit")[..., 0]
+        )
+    values = lanes.get(place.field)
+    return values[..., NINE].reshape(*values.shape[:-1], 3, 3) if name == "inertia" else values[..., place.columns[0]]
+
+
+def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> None:
+    """Set a parameter (len(env), *shape) of the environments `env`; InputError if no body or joint can have it."""
+    _check(model, name, value, env)
+    place = PLACES[name]
+    if name == "effort_limit":
+        bounded = lanes.get("bounded")[env][..., 2] > 0
+        lanes.set("effort_limit", np.where(bounded, np.inf, value)[..., None], env)
+        value = np.where(bounded, value, 0.0)
+    field = lanes.get(place.field)[env]
+    if name == "inertia":
+        field = value[..., SIX[0], SIX[1]]
+    else:
+        field[..., place.columns] = value[..., None]
+    lanes.set(place.field, field, env)
+
+
+def _check(model: Model, name: str, value: Array, env: Indices) -> None:
+    if name == "inertia":
+        skew = np.abs(value - np.swapaxes(value, -1, -2)).max((-1, -2)) > 1e-8 * np.abs(value).max((-1, -2))
+        moments = np.linalg.eigvalsh(value)
+        bad = skew | (moments[..., 0] <= 0) | (moments[..., :2].sum(-1) < moments[..., 2] * (1 - 1e-6))
+        rule = "symmetric, positive definite, no principal moment larger than the sum of the other two"
+    else:
+        least = name in ("mass", "effort_limit")
+        bad, rule = (value <= 0 if least else value < 0), "> 0" if least else ">= 0"
+    if name in ("mass", "inertia"):
+        names = [f"body {body.name!r}" for body in model.mechanism.bodies]
+    elif name == "friction":
+        names = [f"contact {contact.name!r}" for contact in model.mechanism.contacts]
+    else:
+        names = [repr(axis) for axis in model.axis_names]
+        nominal = _nominal(model, name)
+        absent = ~((nominal > 0) & np.isfinite(nominal))
+        for k, a in np.argwhere(absent & (value != nominal))[:1]:
+            raise InputError(
+                f"{name} of {names[a]} (environment {env[k]}) cannot be changed: the mechanism has none there; "
+                f"give the joint a finite {name.removeprefix('joint_')} > 0"
+            )
+    for k, i in np.argwhere(bad)[:1]:
+        raise InputError(f"{name} of {names[i]} (environment {env[k]}) must be {rule}, got {value[k, i].tolist()}")
+
+
+def _nominal(model: Model, name: str) -> Array:
+    option = name.removeprefix("joint_")
+    joints = [joint for joint in model.mechanism.joints if joint.kind != "floating"]
+    return np.concatenate([np.zeros(0), *(getattr(joint, option) for joint in joints)])
