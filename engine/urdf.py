@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 from warnings import warn
 
@@ -160,13 +159,11 @@ def read_urdf(
         name=robot.attributes.get("name", ""),
         path=file,
         mechanism=mechanism,
-        links=MappingProxyType({name: _frame(link, arrangement, options) for name, link in links.items()}),
+        links={name: _frame(link, arrangement, options) for name, link in links.items()},
         meshes=tuple(mesh for link in links.values() for mesh in _meshes(link, arrangement)),
         world_shapes=tuple(shape for group in arrangement.fixed() for shape in group.shapes()),
-        velocity_limits=MappingProxyType(
-            {name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)}
-        ),
-        mimics=MappingProxyType(mimics),
+        velocity_limits={name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)},
+        mimics=mimics,
         warnings=tuple(robot.document.notes),
     )
     for text in model.warnings:
