@@ -3,7 +3,7 @@
 import numpy as np
 
 from vigym.engine.model import Model
-from vigym.engine.rotation import Array, rotate
+from vigym.engine.rotation import Array, conjugate, cross, rotate
 
 
 def energy(
@@ -25,8 +25,8 @@ def momentum(x: Array, q: Array, v: Array, w: Array, mass: Array, inertia: Array
     linear = mass[..., None] * v
     Jw = np.einsum("nbij,nbj->nbi", inertia, w)
     s = np.sqrt(4.0 / led[:, None, None] ** 2 - (w * w).sum(-1, keepdims=True))
-    spin = rotate(q, 0.5 * led[:, None, None] * (s * Jw - np.cross(w, Jw)))
-    angular = np.cross(x, linear) + spin
+    spin = rotate(q, 0.5 * led[:, None, None] * (s * Jw - cross(w, Jw)))
+    angular = cross(x, linear) + spin
     return np.concatenate([linear.sum(1), angular.sum(1)], -1)
 
 
@@ -35,3 +35,11 @@ def gaps(model: Model, x: Array, q: Array) -> Array:
     table = model.contact_table
     points = x[:, table.body] + rotate(q[:, table.body], table.point)
     return (points * table.normal).sum(-1) - table.distance
+
+
+def contact_velocities(model: Model, q0: Array, v: Array, w: Array) -> Array:
+    """v + om x (R0 p - radius n) of every contact, m/s, world (N, n_contacts, 3), with the arm before the step."""
+    table = model.contact_table
+    q0 = q0[:, table.body]
+    arm = table.point - rotate(conjugate(q0), table.radius[:, None] * table.normal)
+    return v[:, table.body] + rotate(q0, cross(w[:, table.body], arm))

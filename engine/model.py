@@ -36,6 +36,7 @@ class ContactTable(NamedTuple):
     body: np.ndarray
     point: np.ndarray
     normal: np.ndarray
+    radius: np.ndarray
     distance: np.ndarray
 
 
@@ -129,6 +130,7 @@ class Model:
             np.array([self.bodies[contact.body] for contact in contacts], int),
             np.array([contact.point for contact in contacts], float).reshape(-1, 3),
             np.array([contact.normal for contact in contacts], float).reshape(-1, 3),
+            np.array([contact.radius for contact in contacts], float),
             np.array([contact.offset + contact.radius for contact in contacts], float),
         )
 

@@ -56,9 +56,8 @@ def read(lanes: Lanes, name: str) -> Array:
     return values[..., NINE].reshape(*values.shape[:-1], 3, 3) if name == "inertia" else values[..., place.columns[0]]
 
 
-def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> None:
-    """Set a parameter (len(env), *shape) of the environments `env`; InputError if no body or joint can have it."""
-    _check(model, name, value, env)
+def write(lanes: Lanes, name: str, value: Array, env: Indices) -> None:
+    """Set a parameter (len(env), *shape), which was checked, of the environments `env`."""
     place = PLACES[name]
     if name == "effort_limit":
         bounded = lanes.get("bounded")[env][..., 2] > 0
@@ -72,7 +71,8 @@ def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> 
     lanes.set(place.field, field, env)
 
 
-def _check(model: Model, name: str, value: Array, env: Indices) -> None:
+def check(model: Model, name: str, value: Array, env: Indices) -> None:
+    """InputError if a body, contact or axis cannot have that parameter."""
     if name == "inertia":
         skew = np.abs(value - np.swapaxes(value, -1, -2)).max((-1, -2)) > 1e-8 * np.abs(value).max((-1, -2))
         moments = np.linalg.eigvalsh(value)

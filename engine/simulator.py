@@ -17,7 +17,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options, driven
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
-from vigym.engine.validation import count, number, numeric, show
+from vigym.engine.validation import batch, chosen, count, number, show
 
 CONES = ("pyramid",)
 MAGIC = b"vigym-1"
@@ -114,20 +114,7 @@ class Simulator:
         open joint, a penetration or a coordinate beyond its limits raises StateError and changes nothing.
         """
         env = self._chosen(mask)
-        given = {"x": x, "q": q, "v": v, "w": w}
-        state = [
-            self._get(name)[env]
-            if value is None
-            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3), env=env)
-            for name, value in given.items()
-        ]
-        size = np.linalg.norm(state[1], axis=-1, keepdims=True)
-        if (bad := np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)).size:
-            k, i = bad[0]
-            name = self.model.mechanism.bodies[i].name
-            raise StateError(f"q of body {name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1")
-        state[1] = state[1] / size
-        new = State(*state)
+        new = self._given(env, x, q, v, w)
         if x is None and q is None:
             phi = self.joint_positions()[env]  # with the turns counted so far
         else:
@@ -136,15 +123,33 @@ class Simulator:
         led = self._led(new.w)
         self._write(env, new, phi, coordinates.velocities(self.model, *new, led), led)
 
+    def _given(self, env: Indices, x: Any = None, q: Any = None, v: Any = None, w: Any = None) -> State:
+        """The state of the environments `env`, with what is given in its place."""
+        state = [
+            self._get(name)[env]
+            if value is None
+            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3), env=env)
+            for name, value in {"x": x, "q": q, "v": v, "w": w}.items()
+        ]
+        size = np.linalg.norm(state[1], axis=-1, keepdims=True)
+        if (bad := np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)).size:
+            k, i = bad[0]
+            name = self.model.mechanism.bodies[i].name
+            raise StateError(f"q of body {name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1")
+        state[1] = state[1] / size
+        return State(*state)
+
     def set_joint_state(
         self,
         positions: ArrayLike,
         velocities: ArrayLike | None = None,
         mask: ArrayLike | None = None,
+        **roots: ArrayLike,
     ) -> None:
         """Set all poses from joint coordinates (num_envs, n_axes) or (n_axes,), as `joint_positions` orders them.
 
-        Bodies without a joint keep their pose and velocity. In a mechanism with loops, the nearest coordinates and
+        Bodies without a joint keep their pose and velocity, or take them from `roots`: x, q, v, w as in `set_state`,
+        of which only the rows of these bodies count. In a mechanism with loops, the nearest coordinates and
         velocities that close them are taken. Velocities are those over the step that led here: the state is where a
         step at these velocities ends.
         """
@@ -152,16 +157,16 @@ class Simulator:
         env = self._chosen(mask)
         phi = self._array(positions, "positions", axes, env=env)
         rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes, env=env)
-        roots = State(*(part[env] for part in self.state))
-        phi = coordinates.close_loops(model, phi, roots.x, roots.q)
-        rates = coordinates.close_rates(model, phi, rates, roots.x, roots.q)
+        root = self._given(env, **roots)
+        phi = coordinates.close_loops(model, phi, root.x, root.q)
+        rates = coordinates.close_rates(model, phi, rates, root.x, root.q)
         # no body spins faster than all joints and the fastest root together; where that could be too fast for one
         # step, a very short one tells how fast it really is
-        fastest = np.abs(rates).sum(-1) + np.linalg.norm(roots.w, axis=-1).max(-1, initial=0.0)
+        fastest = np.abs(rates).sum(-1) + np.linalg.norm(root.w, axis=-1).max(-1, initial=0.0)
         led = np.full(len(env), self.dt)
         if (fastest * self.dt > FAST).any():
-            led = self._led(self._state_of(phi, rates, roots, 1e-3 / np.maximum(fastest, 1e-3)).w)
-        new = self._state_of(phi, rates, roots, led)
+            led = self._led(self._state_of(phi, rates, root, 1e-3 / np.maximum(fastest, 1e-3)).w)
+        new = self._state_of(phi, rates, root, led)
         if model.loops.joints:  # joints that close loops have coordinates of their own
             phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, led)
         self._check(env, new, phi)
@@ -272,6 +277,15 @@ class Simulator:
         x, q, _, _ = self.state
         return diagnostics.gaps(self.model, x, q)
 
+    def contact_velocities(self) -> Array:
+        """Velocity of the point of the body that touches (or would), m/s, world (num_envs, n_contacts, 3).
+
+        Friction acts against it; its tangential part is 0 where a contact sticks or rolls.
+        """
+        state = self.state
+        _, q0 = coordinates.pose_before(*state, self._get("led")[:, 0, 0])
+        return diagnostics.contact_velocities(self.model, q0, state.v, state.w)
+
     def contact_forces(self) -> Array:
         """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
         pairs, rough = self._get("ca"), self._get("friction")[..., 0] > 0
@@ -304,19 +318,17 @@ class Simulator:
         return parameters.read(self._lanes, name)
 
     def set_parameters(self, mask: ArrayLike | None = None, **values: ArrayLike) -> None:
-        """Change parameters (see `parameter`) in the environments that `mask` chooses: for all alike, or (num_envs, ...).
+        """Change parameters (see `parameter`) where `mask` says: alike for all environments, or (num_envs, ...).
 
         A gain, a limit or a friction of a joint can be changed where the mechanism has one.
         """
         env = self._chosen(mask)
-        before = self.save()
-        try:
-            for name, value in values.items():
-                array = self._array(value, name, parameters.shape(self.model, name), InputError, env)
-                parameters.write(self.model, self._lanes, name, array, env)
-        except InputError:
-            self.restore(before)
-            raise
+        shapes = {name: parameters.shape(self.model, name) for name in values}
+        arrays = {name: self._array(value, name, shapes[name], InputError, env) for name, value in values.items()}
+        for name, array in arrays.items():
+            parameters.check(self.model, name, array, env)
+        for name, array in arrays.items():
+            parameters.write(self._lanes, name, array, env)
         self._effort_limit = self._get("effort_limit")[..., 0]
 
     # -------------------------------------------------------------------------------------------- save and restore
@@ -357,39 +369,10 @@ class Simulator:
         self._build()
         self.restore(saved)
 
-    # -------------------------------------------------------------------------------------------- checks
     def _array(
-        self,
-        value: ArrayLike,
-        name: str,
-        shape: tuple[int, ...],
-        error: type = StateError,
-        env: Indices | None = None,
+        self, value: ArrayLike, name: str, shape: tuple[int, ...], error: type = StateError, env: Indices | None = None
     ) -> Array:
-        """A finite float array (num_envs, *shape), or only the environments `env` of it."""
-        full = (self.num_envs, *shape)
-        if type(value) is np.ndarray and value.dtype.kind in "biuf":
-            array = value
-        else:
-            array = numeric(value, name, f"an array of numbers, shape {full} or {shape}", error, nan=True)
-        if array.shape not in (full, shape):
-            raise error(f"{name} must have shape {full} or {shape}, got {array.shape}")
-        array = np.broadcast_to(array.astype(float, copy=False), full)
-        array = array if env is None else array[env]
-        if not np.isfinite(array).all():
-            where = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
-            entry = where if env is None else [int(env[where[0]]), *where[1:]]
-            raise error(f"{name}{entry} is {array[tuple(where)]}")
-        return array
+        return batch(value, name, self.num_envs, shape, error, env)
 
     def _chosen(self, mask: ArrayLike | None) -> Indices:
-        """Numbers of the environments that a mask chooses."""
-        if mask is None:
-            return np.arange(self.num_envs)
-        try:
-            array = np.asarray(mask)
-        except Exception as cause:  # ragged lists
-            raise InputError(f"mask must be {self.num_envs} booleans, got {show(mask)}") from cause
-        if array.shape != (self.num_envs,) or array.dtype != bool:
-            raise InputError(f"mask must be {self.num_envs} booleans, got {array.dtype} of shape {array.shape}")
-        return np.flatnonzero(array)
+        return chosen(mask, self.num_envs)

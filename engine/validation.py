@@ -119,3 +119,41 @@ def count(value: int, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value < 2**31:
         raise InputError(f"{name} must be a positive integer (below 2**31), got {show(value)}")
     return int(value)
+
+
+def batch(
+    value: Any,
+    name: str,
+    num_envs: int,
+    shape: tuple[int, ...],
+    error: type[VigymError],
+    env: NDArray[np.int64] | None = None,
+) -> Array:
+    """A finite float array (num_envs, *shape), alike for all if given as `shape`; or only its rows `env`."""
+    full = (num_envs, *shape)
+    if type(value) is np.ndarray and value.dtype.kind in "biuf":
+        array = value
+    else:
+        array = numeric(value, name, f"an array of numbers, shape {full} or {shape}", error, nan=True)
+    if array.shape not in (full, shape):
+        raise error(f"{name} must have shape {full} or {shape}, got {array.shape}")
+    array = np.broadcast_to(array.astype(float, copy=False), full)
+    array = array if env is None else array[env]
+    if not np.isfinite(array).all():
+        where = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
+        entry = where if env is None else [int(env[where[0]]), *where[1:]]
+        raise error(f"{name}{entry} is {array[tuple(where)]}")
+    return array
+
+
+def chosen(mask: Any, num_envs: int) -> NDArray[np.int64]:
+    """Numbers of the environments that a mask of booleans chooses; all of them if it is None."""
+    if mask is None:
+        return np.arange(num_envs)
+    try:
+        array = np.asarray(mask)
+    except Exception as cause:  # ragged lists
+        raise InputError(f"mask must be {num_envs} booleans, got {show(mask)}") from cause
+    if array.shape != (num_envs,) or array.dtype != bool:
+        raise InputError(f"mask must be {num_envs} booleans, got {array.dtype} of shape {array.shape}")
+    return np.flatnonzero(array)

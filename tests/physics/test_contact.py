@@ -142,3 +142,21 @@ def test_what_falls_does_not_bounce(h):
         assert gap[-1].max() < float_gap
         sim.set_state(x=np.stack([0 * drop, 0 * drop, height + drop], -1)[:, None])
         balance(sim, mass=2.0, steps=round(0.8 / h))
+
+
+def test_contact_velocities():
+    # A ball that rolls without slipping stands still where it touches; one that slides does so at v + w x arm.
+    m = Mechanism()
+    m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(0, 0, 0.1))
+    m.add_contact("skin", "ball", radius=0.1, friction=0.5)
+    sim = Simulator(m, num_envs=2)
+    sim.set_state(v=[[[1.0, 0, 0]], [[1.0, 0, 0]]], w=[[[0, 10.0, 0]], [[0, 0, 0]]])
+    np.testing.assert_allclose(sim.contact_velocities()[:, 0], [[0, 0, 0], [1, 0, 0]], atol=1e-12)
+    advance(sim, 1)
+    slip = sim.contact_velocities()[:, 0]
+    assert np.abs(slip[0]).max() < 1e-6
+    np.testing.assert_allclose(slip[1, 0], 1 - 0.01 * 0.5 * 9.81 * (1 + 2.5), rtol=1e-3)  # cf g h, and 5/2 by its spin
+    # a box at rest on its corners
+    sim = Simulator(box())
+    advance(sim, 50)
+    assert np.abs(sim.contact_velocities()).max() < 1e-6
