@@ -1,5 +1,6 @@
 """Mesh files that a URDF refers to: where they are, and the box around their vertices."""
 
+import os
 import re
 import struct
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ def find_mesh(filename: str, urdf: Path, packages: Mapping[str, Path]) -> Path |
             candidates = [packages[name] / inside]
         else:
             candidates += [folder / inside for folder in folders if folder.resolve().name == name]
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if os.path.isfile(path)), None)  # also for names no system can have
 
 
 def bounds(path: Path) -> Array | None:

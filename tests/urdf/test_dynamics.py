@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("pybullet", reason="the peer; pip install vigym[compare] (Python < 3.12)")
 
 from urdf.peer import DATA, Peer, read
+from urdf.trees import random_tree
 from urdf.write import write_urdf
 
 from vigym import Mechanism, Simulator
@@ -154,9 +155,23 @@ def acceleration(
 
 
 @pytest.mark.parametrize(("file", "floating"), ROBOTS)
-def test_accelerations_agree(file: str, floating: bool, tmp_path: Path) -> None:
-    model = read(DATA / file, floating)
-    m, path = without_limits(model.mechanism), DATA / file
+def test_robots(file: str, floating: bool, tmp_path: Path) -> None:
+    accelerations_agree(DATA / file, floating, tmp_path)
+
+
+@pytest.mark.parametrize("floating", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_trees(seed: int, floating: bool, tmp_path: Path) -> None:
+    """Inertias, frames and axes all askew, with links welded on: more than the robots have."""
+    text, _ = random_tree(np.random.default_rng(seed), 8)
+    path = tmp_path / "tree.urdf"
+    path.write_text(f'<robot name="tree">{text}</robot>')
+    accelerations_agree(path, floating, tmp_path)
+
+
+def accelerations_agree(path: Path, floating: bool, tmp_path: Path) -> None:
+    model = read(path, floating)
+    m = without_limits(model.mechanism)
     phi, rates, effort = state = random_states(model.mechanism, np.random.default_rng(7))
     joints = m.joints
     with Peer(path, floating) as peer:

@@ -1,5 +1,7 @@
 """A file that cannot be loaded says where: file, line, element, what is wrong and how to mend it."""
 
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,3 +147,53 @@ def test_bad_arguments(urdf: Write, options: dict, problem: str) -> None:
 def test_errors_are_mechanism_errors(urdf: Write) -> None:
     with pytest.raises(MechanismError):
         read_urdf(urdf(""))
+
+
+JUNK = [
+    "nan",
+    "inf",
+    "1e400",
+    "",
+    "x",
+    "0",
+    "-1",
+    "1 2",
+    "1 2 3 4",
+    "<",
+    "&",
+    "\x00",
+    "é",
+    "world",
+    "package://",
+    "9" * 400,
+]
+
+
+@pytest.mark.filterwarnings("ignore::vigym.engine.urdf.UrdfWarning")
+@pytest.mark.parametrize("seed", range(10))
+def test_spoilt_files_load_or_say_what_is_wrong(urdf: Write, seed: int) -> None:
+    """Attributes replaced, elements removed or doubled, bytes cut out: never any other exception."""
+    rng = random.Random(seed)
+    shapes = '<visual><geometry><mesh filename="m.obj" scale="1 1 1"/></geometry></visual>'
+    shapes += '<collision><origin xyz="1 0 0"/><geometry><cylinder radius="1" length="2"/></geometry></collision>'
+    limits = '<origin xyz="1 2 3" rpy="1 2 3"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+    first = f'<link name="a">{INERTIAL}{shapes}</link>'
+    text = lines(first, B, C, joint(limits, "revolute"), joint('<dynamics damping="1"/>', child="c", name="k"))
+    outcomes = set()
+    for _ in range(20):
+        spoilt = text
+        for _ in range(rng.choice([1, 1, 2])):
+            pattern, makes = rng.choice(
+                [('"[^"]*"', [f'"{word}"' for word in JUNK]), ("<[^<>]*/>", ["", r"\g<0>\g<0>"])]
+            )
+            place = rng.choice([match.start() for match in re.finditer(pattern, spoilt)] or [0])
+            spoilt = spoilt[:place] + re.sub(pattern, rng.choice(makes), spoilt[place:], count=1)
+            if rng.random() < 0.1:
+                spoilt = spoilt[:place] + spoilt[place + rng.randrange(80) :]
+        path = urdf(spoilt)
+        try:
+            load_urdf(path, floating=True)
+            outcomes.add("loaded")
+        except UrdfError as error:
+            outcomes.add("refused" if str(error).startswith(str(path)) else f"no place in: {error}")
+    assert outcomes == {"loaded", "refused"}

@@ -7,22 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from urdf.trees import BASE, joint, link, random_tree
 
 from vigym import Box, Mechanism, Simulator, Sphere
 from vigym.engine.urdf import UrdfWarning, load_urdf, read_urdf
 
 Write = Callable[..., Path]
-SOLID = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
-BASE = f'<link name="base">{SOLID}</link>'
-
-
-def link(name: str, inside: str = SOLID) -> str:
-    return f'<link name="{name}">{inside}</link>'
-
-
-def joint(name: str, kind: str, parent: str, child: str, inside: str = "") -> str:
-    ends = f'<parent link="{parent}"/><child link="{child}"/>'
-    return f'<joint name="{name}" type="{kind}">{ends}{inside}</joint>'
 
 
 def matrix(q: np.ndarray) -> np.ndarray:
@@ -152,24 +142,6 @@ def test_zero_inertia_is_that_of_the_box_around_the_shapes(urdf: Write) -> None:
 # -------------------- poses
 
 
-def random_tree(rng: np.random.Generator, count: int) -> tuple[str, list[dict]]:
-    """Links in a random tree, with random origins, axes and centres of mass; a third of the joints fixed."""
-    text, joints = [], []
-    for k in range(count):
-        com = " ".join(map(str, rng.normal(size=3)))
-        mass = f'<mass value="{rng.uniform(0.5, 2)}"/><inertia ixx="1" iyy="1.2" izz="1.4" ixy="0.1"/>'
-        text.append(link(f"l{k}", f'<inertial><origin xyz="{com}" rpy="0.1 0.2 0.3"/>{mass}</inertial>'))
-    for k in range(1, count):
-        kind = str(rng.choice(["fixed", "continuous", "prismatic"]))
-        xyz, rpy, axis = rng.normal(size=3), rng.uniform(-3, 3, 3), rng.normal(size=3)
-        joints.append({"kind": kind, "parent": int(rng.integers(k)), "xyz": xyz, "rpy": rpy, "axis": axis})
-        row = {name: " ".join(map(str, value)) for name, value in (("xyz", xyz), ("rpy", rpy), ("axis", axis))}
-        inside = f'<origin xyz="{row["xyz"]}" rpy="{row["rpy"]}"/><axis xyz="{row["axis"]}"/>'
-        inside += '<limit lower="-9" upper="9" effort="1" velocity="1"/>' if kind == "prismatic" else ""
-        text.append(joint(f"j{k}", kind, f"l{joints[-1]['parent']}", f"l{k}", inside))
-    return "\n".join(text), joints
-
-
 @pytest.mark.parametrize("floating", [True, False])
 @pytest.mark.parametrize("seed", range(5))
 def test_link_poses_are_products_of_origins_and_motions(urdf: Write, seed: int, floating: bool) -> None:
@@ -188,13 +160,12 @@ def test_link_poses_are_products_of_origins_and_motions(urdf: Write, seed: int, 
     for made in joints:
         R, p = poses[made["parent"]]
         p, R = p + R @ made["xyz"], R @ Rotation.from_euler("xyz", made["rpy"]).as_matrix()  # about fixed axes
-        direction = made["axis"] / np.linalg.norm(made["axis"])
         if made["kind"] != "fixed":
             value, axis = phi[axis], axis + 1
             if made["kind"] == "prismatic":
-                p = p + R @ direction * value
+                p = p + R @ made["axis"] * value
             else:
-                R = R @ Rotation.from_rotvec(direction * value).as_matrix()
+                R = R @ Rotation.from_rotvec(made["axis"] * value).as_matrix()
         poses.append((R, p))
     for k, (R, p) in enumerate(poses):
         assert x[k] == pytest.approx(p, abs=1e-12)
