@@ -69,9 +69,9 @@ def row(file: str, label: str | None = None) -> str:
     model = next(iter(models.values()))
     m = model.mechanism
     said = remarks(model)
-    bare = round(mass(DATA / file, "floating" in models, 1.0) - mass(DATA / file, "floating" in models, 0.0))
-    if bare:
-        said.append(f"{bare} links without `<inertial>`")
+    if any(frame.mass == 0 for frame in model.links.values()):
+        bare = round(mass(DATA / file, "floating" in models, 1.0) - mass(DATA / file, "floating" in models, 0.0))
+        said += [f"{bare} links without `<inertial>`"] if bare else []
     if "fixed" in models and ways["floating"] not in models.values():
         said.append(f"not floating: {ways['floating']}")
     counts = f"{len(m.bodies)} | {len(m.joints)} | {len(m.contacts)}"
