@@ -1,0 +1,97 @@
+"""`vigym bench`: vigym, MuJoCo and PyBullet on the same scenes, one after the other, and what their speed costs."""
+
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from tyro.conf import Positional
+
+from vigym.benchmarks import counters, machine, plots, suites, tables
+from vigym.benchmarks.crew import run_all
+from vigym.benchmarks.rows import Row, Table, read
+from vigym.benchmarks.targets import evaluate
+
+Suite = Literal[
+    "all", "disc", "chain", "a1", "hopper", "free-chain", "loops", "batch", "startup", "targets", "check", "report"
+]
+
+
+def bench(
+    suite: Positional[Suite] = "all",
+    quick: bool = False,
+    out: Path | None = None,
+    repeats: int = 3,
+    update: bool = False,
+) -> None:
+    """Compare the speed of vigym, MuJoCo and PyBullet on the same scenes, and what it costs.
+
+    Writes one CSV file a suite while it runs, then pictures (PNG) and tables (Markdown); needs the extra `compare`.
+
+    Args:
+        suite: What to measure; "targets" is what the project's own targets are judged by; "report" makes tables and
+            pictures again from what was measured; "check" compares iterations, flops, packed instructions and compile
+            time with the committed figures, and fails when one is more than 10 % worse.
+        quick: Fewer sizes and passes: two minutes for everything.
+        out: Folder for the files; benchmarks/results/ and the name of the processor unless given.
+        repeats: Passes of each measurement, of which the fastest counts.
+        update: With "check": replace the committed figures by the measured ones.
+    """
+    if suite == "check":
+        if not counters.check(update=update):
+            sys.exit(1)
+        return
+    # in folders of their own, so that a short run does not replace parts of a long one
+    part = "targets" if suite == "targets" else "quick" if quick else "."
+    folder = out or Path("benchmarks") / "results" / machine.slug(machine.cpu()) / part
+    if suite != "report":
+        measure(suite, quick, folder, repeats)
+    write(folder, print_targets=suite in ("all", "targets", "report"))
+
+
+def measure(suite: str, quick: bool, folder: Path, repeats: int) -> None:
+    """Run the jobs of a suite; rows go to one file a suite as they come."""
+    for name in ("mujoco", "pybullet", "matplotlib"):
+        if find_spec(name) is None:
+            print(f'{name} is not installed and left out; pip install "vigym[compare]" brings it', file=sys.stderr)
+    from tqdm import tqdm
+
+    began = time.perf_counter()
+    jobs = suites.jobs(suite, quick, max(1, min(repeats, 2)) if quick else repeats)
+    files: dict[str, Table] = {}
+    with tqdm(total=len(jobs), unit="row") as progress:
+        for job, rows in run_all(jobs):
+            if job.suite not in files:
+                files[job.suite] = Table(folder / f"{job.suite}.csv")
+            for row in rows:
+                files[job.suite].add(row)
+            last = rows[-1]
+            progress.set_description(f"{last.suite} {last.label} {last.size or ''} {last.status}".replace("  ", " "))
+            progress.update()
+    print(f"{len(jobs)} jobs in {time.perf_counter() - began:.0f} s")
+    for table in files.values():
+        print(f"wrote {table.path}")
+
+
+def write(folder: Path, print_targets: bool) -> list[Row]:
+    """Tables and pictures of all the rows in a folder."""
+    rows = read(sorted(folder.glob("*.csv"), key=lambda path: order(path.stem)))
+    if not rows:
+        sys.exit(f"no measurements in {folder}")
+    targets = evaluate(rows)
+    page = folder / "README.md"
+    page.write_text(tables.report(rows, targets, machine.describe()), encoding="utf-8")
+    print(f"wrote {page}")
+    if find_spec("matplotlib") is not None:
+        for path in plots.draw(rows, folder):
+            print(f"wrote {path}")
+    if print_targets:
+        print(tables.judged(targets))
+    return rows
+
+
+def order(suite: str) -> int:
+    """Suites as they are listed, others last."""
+    names = list(suites.SUITES)
+    return names.index(suite) if suite in names else len(names)

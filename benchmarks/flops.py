@@ -1,0 +1,55 @@
+"""Floating-point operations of a step, counted by running the kernels' source on numbers that count.
+
+Uncompiled kernels are plain Python on NumPy arrays, one number a lane. Here those arrays are `Counted`: every addition,
+subtraction, multiplication, division and square root counts one (for one lane, whatever the number of lanes), except
+where the compiler would fold it away: with a plain 0 or 1. Comparisons, selections and signs are free. A fused
+multiply-add is two.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from vigym.benchmarks.runner import Vigym
+from vigym.engine.lanes import LANES
+from vigym.engine.simulator import Simulator
+
+COSTLY = {np.add, np.subtract, np.multiply, np.divide, np.true_divide, np.sqrt}
+
+
+class Counted(np.ndarray):
+    """An array whose arithmetic is counted in `Counted.operations`."""
+
+    operations = 0
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """NumPy asks for this with the result of every operation on such an array."""
+        if context is not None and context[0] in COSTLY:
+            function, inputs = context[0], context[1]
+            plain = [value for value in inputs[: function.nin] if type(value) in (float, int)]
+            if not plain or not any(value == 0.0 or (function is np.multiply and abs(value) == 1.0) for value in plain):
+                Counted.operations += array.size // LANES
+        return array.view(Counted)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        """np.where and the like give a plain array back; what is done with it counts as well."""
+        result = super().__array_function__(function, types, args, options)
+        return result.view(Counted) if type(result) is np.ndarray else result
+
+
+def flops_per_iteration(engine: Vigym, saved: bytes, k: int) -> float:
+    """Operations of one environment in step number k, done again from `saved`, by its Newton iterations.
+
+    Lanes of a group iterate together until the last one has converged, so it is the largest number that counts.
+    """
+    sim = Simulator(engine.scene.mechanism, engine.dt, engine.num_envs, tolerance=engine.sim.tolerance, compiled=False)
+    sim.restore(saved)
+    for store in (sim._lanes.store, *sim._lanes.scratch):
+        for name in store.fields:
+            setattr(store, name, getattr(store, name).view(Counted))
+    Counted.operations = 0
+    if engine.constant:
+        sim.step()
+    else:
+        sim.step(target=engine.targets[k])
+    return Counted.operations / float(sim.status.iterations.max())

@@ -1,0 +1,1 @@
+"""The other engines: converters of a mechanism, and what runs them."""

@@ -1,0 +1,175 @@
+"""MuJoCo: states in its coordinates, and what runs it."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import rollout
+
+from vigym.benchmarks.peers.mjcf import Integrator, axis_names, to_mjcf
+from vigym.benchmarks.peers.tree import shallow_tree
+from vigym.benchmarks.runner import Runner, Stopwatch
+from vigym.benchmarks.scenes.scene import Array
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import from_rotation_vector
+from vigym.engine.simulator import Simulator
+from vigym.engine.state import State
+
+__all__ = ["Mujoco", "coordinates", "to_mjcf"]
+INSTANT = 1e-6  # s: rates over so short a step are those of the velocities, to about 1e-10
+LARGEST = 2e8  # bytes that a rollout may write
+
+
+def coordinates(mechanism: Mechanism, model: Any, state: State) -> tuple[Array, Array]:
+    """qpos (num_envs, nq) and qvel (num_envs, nv) of states x, q, v, w (num_envs, n_bodies, 3 or 4)."""
+    num_envs = len(state.x)
+    sim = Simulator(mechanism, dt=INSTANT, num_envs=num_envs, compiled=False)
+    sim.set_state(x=state.x, q=state.q, v=state.v, w=state.w)
+    phi, rates = sim.joint_positions(), sim.joint_velocities()
+    free = [0 if joint.kind == "floating" else joint.n_free for joint in mechanism.joints]
+    first = dict(zip([joint.name for joint in mechanism.joints], np.cumsum([0, *free]), strict=False))
+    qpos, qvel = np.zeros((num_envs, model.nq)), np.zeros((num_envs, model.nv))
+
+    def address(name: str) -> tuple[int, int]:
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        return model.jnt_qposadr[number], model.jnt_dofadr[number]
+
+    for i, joint in enumerate(shallow_tree(mechanism).joints):
+        if joint is None:
+            p, d = address(f"{mechanism.bodies[i].name} free")
+            qpos[:, p : p + 7] = np.concatenate([state.x[:, i], state.q[:, i]], -1)
+            qvel[:, d : d + 6] = np.concatenate([state.v[:, i], state.w[:, i]], -1)
+            continue
+        for k, name in enumerate(axis_names(joint), first[joint.name]):
+            p, d = address(name)
+            if name.endswith(" ball"):
+                # coordinates are along the rows of the basis
+                qpos[:, p : p + 4] = from_rotation_vector(phi[:, k : k + 3] @ joint.basis)
+                qvel[:, d : d + 3] = rates[:, k : k + 3] @ joint.basis
+            else:
+                qpos[:, p], qvel[:, d] = phi[:, k], rates[:, k]
+    return qpos, qvel
+
+
+def driven_axes(mechanism: Mechanism) -> list[int]:
+    """The free axis (as vigym counts them) that each actuator of the converted mechanism drives."""
+    free = [0 if joint.kind == "floating" else joint.n_free for joint in mechanism.joints]
+    first = dict(zip([joint.name for joint in mechanism.joints], np.cumsum([0, *free]), strict=False))
+    tree = shallow_tree(mechanism)
+    axes = []
+    for i in tree.order:
+        joint = tree.joints[i]
+        if joint is not None:
+            axes += [int(first[joint.name]) + k for k in range(joint.n_free) if joint.kp[k] or joint.kd[k]]
+    return axes
+
+
+def _silent(message: str) -> None:
+    """Warnings are counted (`failures`), not written to a file in the current folder, which is the default."""
+
+
+class Mujoco(Runner):
+    """integrator: as in `to_mjcf`.
+
+    stiff: contacts, limits and loops with a time constant of two steps, the hardest that MuJoCo allows.
+    elliptic: exact friction cones, with friction ten times as stiff as the normal force, to slip less.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        integrator: Integrator = "Euler",
+        stiff: bool = False,
+        elliptic: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(*args, **options)
+        mujoco.set_mju_user_warning(_silent)
+        mechanism = self.scene.mechanism
+        xml = to_mjcf(
+            mechanism,
+            self.dt,
+            integrator=integrator,
+            solref=(2 * self.dt, 1.0) if stiff else None,
+            cone="elliptic" if elliptic else "pyramidal",
+            impratio=10.0 if elliptic else 1.0,
+            planar_loops=self.scene.planar,
+        )
+        self.model = mujoco.MjModel.from_xml_string(xml)
+        self.data = mujoco.MjData(self.model)
+        self.qpos, self.qvel = coordinates(mechanism, self.model, self.scene.starts(self.num_envs))
+        self.ids = [self.model.body(body.name).id for body in mechanism.bodies]
+        axes = driven_axes(mechanism)
+        self.constant = self.scene.targets is None
+        count = 1 if self.constant else self.steps
+        self.targets = np.stack([self.scene.controls(count, self.dt, ahead)[:, axes] for ahead in self.shifts()])
+        self.alone = self.num_envs == 1 and self.constant
+        self.timing = "mj_step(nstep)" if self.alone else "mujoco.rollout"
+        self._prepare_rollout()
+
+    def _prepare_rollout(self) -> None:
+        size = mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        # in pieces, so that what it writes fits into memory
+        self.chunk = int(np.clip(LARGEST // (8 * size * self.num_envs), 1, self.steps))
+        self.initial = np.zeros((self.num_envs, size))
+        for env in range(self.num_envs):
+            self._place(env)
+            mujoco.mj_getState(self.model, self.data, self.initial[env], mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        self.copies = [mujoco.MjData(self.model) for _ in range(self.threads)]
+
+    def _place(self, env: int) -> None:
+        mujoco.mj_resetData(self.model, self.data)
+        self.data.qpos[:], self.data.qvel[:] = self.qpos[env], self.qvel[env]
+        self.data.ctrl[:] = self.targets[env, 0]
+
+    def reset(self) -> None:
+        self._place(0)
+        mujoco.mj_kinematics(self.model, self.data)
+
+    def step(self, k: int) -> None:
+        self.data.ctrl[:] = self.targets[0, 0 if self.constant else k]
+        mujoco.mj_step(self.model, self.data)
+
+    def time(self) -> Stopwatch:
+        self.reset()
+        watch = Stopwatch()
+        if self.alone:
+            with watch:
+                mujoco.mj_step(self.model, self.data, nstep=self.steps)
+            return watch
+        state = self.initial
+        with rollout.Rollout(nthread=self.threads if self.threads > 1 else 0) as pool:
+            for first in range(0, self.steps, self.chunk):
+                count = min(self.chunk, self.steps - first)
+                control = self.targets[:, first : first + count]
+                if self.constant:
+                    control = np.repeat(self.targets, count, axis=1)
+                control = np.ascontiguousarray(control)
+                written = np.zeros((self.num_envs, count, state.shape[1]))
+                sensors = np.zeros((self.num_envs, count, 0))
+                with watch:
+                    pool.rollout(
+                        self.model, self.copies, state, control, nstep=count, state=written, sensordata=sensors
+                    )
+                state = np.ascontiguousarray(written[:, -1])
+        return watch
+
+    def poses(self) -> tuple[Array, Array]:
+        mujoco.mj_kinematics(self.model, self.data)  # a step leaves poses of its beginning behind
+        return self.data.xpos[self.ids], self.data.xquat[self.ids]
+
+    def energy(self) -> float:
+        mujoco.mj_fwdPosition(self.model, self.data)
+        mujoco.mj_energyPos(self.model, self.data)
+        mujoco.mj_energyVel(self.model, self.data)
+        return float(self.data.energy.sum())
+
+    def iterations(self) -> float:
+        return float(self.data.solver_niter[: max(1, self.data.nisland)].sum())
+
+    def failures(self) -> int:
+        bad = (mujoco.mjtWarning.mjWARN_BADQACC, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQPOS)
+        count = sum(int(self.data.warning[kind].number) for kind in bad)
+        for kind in bad:
+            self.data.warning[kind].number = 0
+        return count

@@ -1,0 +1,134 @@
+"""What the benchmark asks of an engine, and vigym's answer."""
+
+from abc import ABC, abstractmethod
+from time import perf_counter, process_time
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from vigym.benchmarks.scenes import Scene
+from vigym.benchmarks.scenes.scene import Array
+from vigym.engine.simulator import Simulator
+
+
+class Stopwatch:
+    """`with stopwatch:` adds to `cpu` (of the process, all threads) and `wall`, s.
+
+    CPU time is hardly disturbed by other processes; but only wall time shows what a second thread brings.
+    """
+
+    def __init__(self) -> None:
+        self.cpu = self.wall = 0.0
+
+    def __enter__(self) -> None:
+        self.began = process_time(), perf_counter()
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        cpu, wall = process_time(), perf_counter()
+        self.cpu += cpu - self.began[0]
+        self.wall += wall - self.began[1]
+
+
+class Runner(ABC):
+    """One engine with one scene in `num_envs` environments; the first one is looked at, all are timed.
+
+    dt: time step, s; steps: how many are run from the start. timing: in words, what `time` measures.
+    """
+
+    timing = ""
+
+    def __init__(self, scene: Scene, dt: float, steps: int, num_envs: int = 1, threads: int = 1) -> None:
+        self.scene, self.dt, self.steps, self.num_envs, self.threads = scene, dt, steps, num_envs, threads
+
+    def shifts(self) -> Array:
+        """By how much each environment is ahead in its controls (num_envs,), s: up to 1 s, the first one not at all."""
+        ahead = np.random.default_rng(2).uniform(0, 1, self.num_envs)
+        ahead[0] = 0.0
+        return ahead
+
+    @abstractmethod
+    def reset(self) -> None:
+        """Go back to the start."""
+
+    @abstractmethod
+    def step(self, k: int) -> None:
+        """Step number k of all environments."""
+
+    @abstractmethod
+    def time(self) -> Stopwatch:
+        """How long all the steps from the start take."""
+
+    @abstractmethod
+    def poses(self) -> tuple[Array, Array] | None:
+        """x (n_bodies, 3) and q (n_bodies, 4) of the first environment, if the engine can tell."""
+
+    def gap(self) -> float | None:
+        """Smallest gap of a contact, m, where the engine tells and `poses` does not."""
+        return None
+
+    def energy(self) -> float | None:
+        """Kinetic and potential energy of the first environment, J."""
+        return None
+
+    def iterations(self) -> float | None:
+        """Of the solver, in the last step; mean of all environments."""
+        return None
+
+    def failures(self) -> int:
+        """Environments in which the last step could not be solved."""
+        return 0
+
+
+class Vigym(Runner):
+    """tolerance: largest residual of a converged step; the paper's by default."""
+
+    def __init__(self, *args: Any, tolerance: float = 1e-6, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.sim = Simulator(
+            self.scene.mechanism, self.dt, self.num_envs, tolerance=tolerance, num_threads=self.threads
+        )
+        x, q, v, w = self.scene.starts(self.num_envs)
+        self.sim.set_state(x=x, q=q, v=v, w=w)
+        self.constant = self.scene.targets is None
+        self.timing = "one call for all steps" if self.constant else "one call a step"
+        self.targets = np.zeros((0,))
+        if not self.constant:
+            self.targets = np.stack([self.scene.controls(self.steps, self.dt, ahead) for ahead in self.shifts()], 1)
+        self.saved = self.sim.save()
+
+    def reset(self) -> None:
+        self.sim.restore(self.saved)
+
+    def step(self, k: int) -> None:
+        if self.constant:
+            self.sim.step()
+        else:
+            self.sim.step(target=self.targets[k])
+
+    def time(self) -> Stopwatch:
+        self.reset()
+        watch = Stopwatch()
+        with watch:
+            if self.constant:
+                self.sim.step(repeat=self.steps)
+            else:
+                for target in self.targets:
+                    self.sim.step(target=target)
+        return watch
+
+    def poses(self) -> tuple[Array, Array]:
+        x, q, _, _ = self.sim.state
+        return x[0], q[0]
+
+    def gap(self) -> float | None:
+        return float(self.sim.contact_gaps().min()) if self.scene.mechanism.contacts else None
+
+    def energy(self) -> float:
+        return float(self.sim.energy()[0])
+
+    def iterations(self) -> float:
+        return float(self.sim.status.iterations.mean())
+
+    def failures(self) -> int:
+        return int((~self.sim.status.converged).sum())

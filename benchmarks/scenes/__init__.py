@@ -1,0 +1,27 @@
+"""The scenes of the benchmark, by name; shared with the tests."""
+
+from collections.abc import Callable
+from typing import Any
+
+from vigym.benchmarks.scenes.a1 import a1
+from vigym.benchmarks.scenes.chain import chain, free_chain
+from vigym.benchmarks.scenes.disc import disc
+from vigym.benchmarks.scenes.hopper import hopper
+from vigym.benchmarks.scenes.loops import loops
+from vigym.benchmarks.scenes.scene import Scene
+
+__all__ = ["SCENES", "Scene", "build"]
+
+SCENES: dict[str, Callable[..., Scene]] = {
+    "disc": disc,
+    "chain": chain,
+    "a1": a1,
+    "hopper": hopper,
+    "free-chain": free_chain,
+    "loops": loops,
+}
+
+
+def build(name: str, **parameters: Any) -> Scene:
+    """The scene of that name, with the parameters that its function takes."""
+    return SCENES[name](**parameters)

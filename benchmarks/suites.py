@@ -1,0 +1,167 @@
+"""What the benchmark measures: jobs, by suite, in full and in the quick form that takes two minutes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from vigym.benchmarks.rows import Job
+from vigym.benchmarks.scenes.chain import GENTLE, PAPER
+
+Mode = tuple[str, str, dict[str, Any]]  # engine, name, options of its runner
+VIGYM: Mode = ("vigym", "", {})
+MUJOCO: Mode = ("mujoco", "", {})
+STIFF: Mode = ("mujoco", "stiff", {"stiff": True})
+IMPLICIT: Mode = ("mujoco", "implicitfast", {"integrator": "implicitfast"})
+IMPLICIT_STIFF: Mode = ("mujoco", "implicitfast stiff", {"integrator": "implicitfast", "stiff": True})
+ELLIPTIC: Mode = (
+    "mujoco",
+    "implicitfast stiff elliptic",
+    {"integrator": "implicitfast", "stiff": True, "elliptic": True},
+)
+RK4: Mode = ("mujoco", "RK4", {"integrator": "RK4"})
+REDUCED: Mode = ("pybullet", "reduced", {"maximal": False})
+RIGID: Mode = ("pybullet", "rigid", {"maximal": True})
+
+DTS = (0.001, 0.002, 0.005, 0.01)  # s
+SWEEP = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)  # s
+TROT = {"gait": "trot", "seconds": 2.0}
+
+
+def jobs_of(suite: str, mode: Mode, scene: str, *cases: dict[str, Any], **options: Any) -> list[Job]:
+    """One job for every set of parameters, smallest first."""
+    engine, name, settings = mode
+    return [Job(suite, engine, scene, parameters, name, settings, **options) for parameters in cases]
+
+
+def up_to(limit: int, sizes: list[int]) -> list[int]:
+    return [size for size in sizes if size <= limit]
+
+
+def disc(quick: bool) -> list[Job]:
+    sizes = [2, 10, 100, 1000] if quick else [2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    jobs = []
+    for mode, limit in ((VIGYM, 1000), (MUJOCO, 100 if quick else 1000), (RIGID, 100 if quick else 1000)):
+        jobs += jobs_of("disc", mode, "disc", *({"contacts": c} for c in up_to(limit, sizes)))
+    return jobs
+
+
+def chain(quick: bool) -> list[Job]:
+    sizes = [10, 100, 1000] if quick else [2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    jobs = []
+    for drop in (GENTLE,) if quick else (GENTLE, PAPER):
+        limits = ((VIGYM, 1000), (MUJOCO, 100 if quick else 200), (REDUCED, 10 if quick else 100), (RIGID, 1000))
+        for mode, limit in limits:
+            limit = min(limit, 100) if quick and mode is RIGID else limit
+            jobs += jobs_of("chain", mode, "chain", *({"links": n, "drop": drop} for n in up_to(limit, sizes)))
+    if quick:
+        for mode in (VIGYM, MUJOCO, RIGID):
+            jobs += jobs_of("chain", mode, "chain", {"links": 20, "drop": PAPER})
+    return jobs
+
+
+def a1(quick: bool) -> list[Job]:
+    gaits, jobs = ("stand", "trot"), []
+    for mode in (VIGYM, MUJOCO, STIFF, REDUCED) if quick else (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, REDUCED):
+        cases = [{"gait": gait, "dt": dt} for gait in gaits for dt in ((0.001, 0.005) if quick else DTS)]
+        jobs += jobs_of("a1", mode, "a1", *cases)
+    return jobs + a1_accuracy(quick) + a1_batch(quick)
+
+
+def a1_accuracy(quick: bool) -> list[Job]:
+    """How large a step may be: own fine steps, and a sweep."""
+    modes = (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, ELLIPTIC, REDUCED)
+    jobs = []
+    for mode in (VIGYM, MUJOCO, STIFF, ELLIPTIC) if quick else modes:
+        jobs += jobs_of("a1", mode, "a1", TROT | {"dts": list(SWEEP)}, kind="accuracy")
+    return jobs
+
+
+def a1_batch(quick: bool) -> list[Job]:
+    """64 environments on one core at all the steps of the sweep."""
+    jobs = []
+    for mode in (
+        (VIGYM, MUJOCO, STIFF, ELLIPTIC) if quick else (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, ELLIPTIC)
+    ):
+        cases = [{"gait": "trot", "dt": dt, "seconds": 100 * dt} for dt in SWEEP]
+        jobs += jobs_of("a1", mode, "a1", *cases, num_envs=64)
+    return jobs
+
+
+def hopper(quick: bool) -> list[Job]:
+    # effort limits matter here, and only with this integrator does a MuJoCo drive keep its own
+    dts = (0.001, 0.005) if quick else DTS
+    return [
+        job
+        for mode in (VIGYM, IMPLICIT, IMPLICIT_STIFF, REDUCED)
+        for job in jobs_of("hopper", mode, "hopper", *({"dt": dt} for dt in dts))
+    ]
+
+
+def free_chain(quick: bool) -> list[Job]:
+    cases = [{"links": 10, "dt": dt, "seconds": 2.0 if quick else 10.0} for dt in ((0.002, 0.01) if quick else DTS)]
+    modes = (VIGYM, MUJOCO, RK4, REDUCED, RIGID)
+    return [job for mode in modes for job in jobs_of("free-chain", mode, "free-chain", *cases)]
+
+
+def loops(quick: bool) -> list[Job]:
+    sizes = [2, 10] if quick else [2, 5, 10, 20, 50]
+    modes = (VIGYM, MUJOCO, STIFF, REDUCED)
+    return [job for mode in modes for job in jobs_of("loops", mode, "loops", *({"cells": n} for n in sizes))]
+
+
+# Scene of a batch, its parameters, steps, and how many environments of it MuJoCo gets.
+BATCHES: list[tuple[str, dict[str, Any], int, int]] = [
+    ("disc", {"contacts": 100}, 50, 4096),
+    ("chain", {"links": 100}, 50, 16),
+    ("a1", {"gait": "trot", "dt": 0.005}, 50, 4096),
+    ("hopper", {"dt": 0.005}, 50, 4096),
+    ("free-chain", {"links": 10}, 50, 4096),
+    ("loops", {"cells": 5}, 50, 4096),
+]
+
+
+def batch(quick: bool) -> list[Job]:
+    counts = [1, 64, 512] if quick else [1, 4, 16, 64, 256, 1024, 4096]
+    jobs = []
+    for scene, parameters, steps, most in BATCHES[:3] if quick else BATCHES:
+        for mode in (VIGYM, MUJOCO):
+            limit = min(most if mode is MUJOCO else 4096, 512 if scene == "chain" else 4096)
+            for num_envs in up_to(limit, counts):
+                for threads in (1, 2) if num_envs > 1 else (1,):
+                    options = {"num_envs": num_envs, "threads": threads, "steps": steps}
+                    jobs += jobs_of("batch", mode, scene, parameters, **options)
+    return jobs
+
+
+def startup(quick: bool) -> list[Job]:
+    """Overhead of a call, and processes that start."""
+    return [Job("startup", "vigym", "overhead", kind="overhead"), Job("startup", "vigym", "startup", kind="startup")]
+
+
+def targets(quick: bool) -> list[Job]:
+    """Only what the targets are judged by."""
+    jobs = disc(True) + chain(True) + a1(True) + batch(True) + startup(quick)
+    return [job for job in jobs if job.mode != "reduced"]
+
+
+SUITES: dict[str, Callable[[bool], list[Job]]] = {
+    "disc": disc,
+    "chain": chain,
+    "a1": a1,
+    "hopper": hopper,
+    "free-chain": free_chain,
+    "loops": loops,
+    "batch": batch,
+    "startup": startup,
+}
+
+
+def jobs(suite: str, quick: bool, repeats: int) -> list[Job]:
+    """Jobs of a suite, of "all", or of "targets"."""
+    if suite == "all":
+        chosen = [job for make in SUITES.values() for job in make(quick)]
+    else:
+        chosen = (targets if suite == "targets" else SUITES[suite])(quick)
+    for job in chosen:
+        job.repeats = repeats
+        job.budget, job.timeout = (1.5, 60.0) if quick else (20.0, 600.0)
+    return chosen

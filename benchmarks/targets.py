@@ -1,0 +1,178 @@
+"""The figures that vigym is to reach, judged from measured rows."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from vigym.benchmarks.rows import Row
+from vigym.benchmarks.scenes.chain import GENTLE
+
+DEEPEST = 1e-9  # m
+FOOT, TRAVEL = 2e-3, 0.01  # m, relative: how far a trot may be from its own fine steps
+SMALLEST = 10  # contacts or links: below this, constant costs hide the exponent
+
+
+class Target(NamedTuple):
+    """reached: None if rows are missing."""
+
+    name: str
+    goal: str
+    measured: str
+    reached: bool | None
+
+
+def select(rows: Sequence[Row], **values: object) -> list[Row]:
+    """Rows that went well and have these values."""
+    return [row for row in rows if row.status == "ok" and all(getattr(row, k) == v for k, v in values.items())]
+
+
+def fastest(rows: Sequence[Row]) -> float | None:
+    """Microseconds of the fastest row."""
+    return min((row.microseconds for row in rows if row.microseconds is not None), default=None)
+
+
+def exponent(rows: Sequence[Row], smallest: int = SMALLEST) -> float | None:
+    """p of the fit microseconds = a size^p, from that size on; None for less than three sizes."""
+    points = sorted({row.size: row.microseconds for row in rows if row.size >= smallest and row.microseconds}.items())
+    if len(points) < 3:
+        return None
+    sizes, times = np.log(np.array(points)).T
+    return float(np.polyfit(sizes, times, 1)[0])
+
+
+def _compare(
+    name: str, goal: str, value: float | None, reached: Callable[[float], bool], form: str = "{:.2f}"
+) -> Target:
+    if value is None:
+        return Target(name, goal, "not measured", None)
+    return Target(name, goal, form.format(value), bool(reached(value)))
+
+
+def _ratio(a: float | None, b: float | None) -> float | None:
+    return None if a is None or b is None else a / b
+
+
+def chain_targets(rows: Sequence[Row]) -> list[Target]:
+    single = {"scene": "chain", "size": 100, "num_envs": 1, "drop": GENTLE}
+    ours = fastest(select(rows, suite="chain", engine="vigym", **single))
+    mujoco = fastest(select(rows, suite="chain", engine="mujoco", **single))
+    bullet = fastest(select(rows, suite="chain", engine="pybullet", **single))
+    batches = select(rows, suite="batch", engine="vigym", scene="chain", size=100, threads=1)
+    batch = fastest([row for row in batches if row.num_envs > 1])
+    return [
+        _compare("1 chain of 100, MuJoCo's time over ours", "at least 15", _ratio(mujoco, ours), lambda r: r >= 15),
+        _compare("1 chain of 100, PyBullet's over ours", "at least 1", _ratio(bullet, ours), lambda r: r >= 1),
+        _compare(
+            "1 chain of 100 in a batch, PyBullet's over ours", "at least 4", _ratio(bullet, batch), lambda r: r >= 4
+        ),
+    ]
+
+
+def disc_targets(rows: Sequence[Row]) -> list[Target]:
+    chains = select(rows, suite="chain", engine="vigym", scene="chain", drop=GENTLE)
+    discs = select(rows, suite="disc", engine="vigym")
+    batches = select(rows, suite="batch", scene="disc", size=100, threads=1)
+    best = {e: fastest([r for r in batches if r.engine == e and r.num_envs > 1]) for e in ("vigym", "mujoco")}
+    reached = 1.05
+    return [
+        _compare("2 exponent of the chain up to 1000", "at most 1.05", exponent(chains), lambda p: p <= reached),
+        _compare("2 exponent of the disc up to 1000", "at most 1.05", exponent(discs), lambda p: p <= reached),
+        _compare(
+            "3 disc of 100 in a batch, ours over MuJoCo's",
+            "at most 1",
+            _ratio(best["vigym"], best["mujoco"]),
+            lambda r: r <= 1,
+        ),
+    ]
+
+
+def a1_ratio(rows: Sequence[Row], batch: bool) -> float | None:
+    """Our time of a step over MuJoCo's, at the step size and gait where it is worst."""
+    chosen = [r for r in rows if r.suite == "a1" and (r.num_envs > 1) == batch and r.threads == 1 and r.microseconds]
+    ratios = []
+    for scene, dt in {(row.scene, row.dt) for row in chosen}:
+        here = select(chosen, scene=scene, dt=dt)
+        ratio = _ratio(*(fastest([row for row in here if row.engine == engine]) for engine in ("vigym", "mujoco")))
+        ratios += [] if ratio is None else [ratio]
+    return max(ratios, default=None)
+
+
+def largest_step(rows: Sequence[Row], label: str) -> float | None:
+    """The largest step at which, and below which, an engine's trot stays close to its own fine steps, s."""
+    swept = [row for row in rows if row.suite == "a1" and row.label == label and row.steps and row.microseconds is None]
+    best = None
+    for row in sorted(swept, key=lambda row: row.dt or 0.0):
+        close = row.foot_error is not None and row.travel_error is not None
+        if not (close and (row.foot_error or 0.0) <= FOOT and (row.travel_error or 0.0) <= TRAVEL):
+            break
+        best = row.dt
+    return best
+
+
+def real_time(rows: Sequence[Row], engine: str) -> tuple[float, str] | None:
+    """Simulated seconds per second in a batch on one core at `largest_step`, of the engine's best mode; and how."""
+    found = []
+    batch = [row for row in rows if row.suite == "a1" and row.scene == "a1-trot" and row.num_envs > 1]
+    for label in sorted({row.label for row in batch if row.engine == engine}):
+        step = largest_step(rows, label)
+        timed = [row for row in batch if row.label == label and row.microseconds and row.dt and row.status == "ok"]
+        # a mode that is not close enough at any step of the sweep is given the smallest one
+        dt = min((row.dt for row in timed if row.dt and (step is None or row.dt >= step)), default=None)
+        time = fastest(select(timed, dt=dt))
+        if dt is not None and time is not None:
+            found.append((1e6 * dt / time, f"{label} at {1e3 * dt:g} ms" + ("" if step else ", not close enough")))
+    return max(found, default=None)
+
+
+def a1_targets(rows: Sequence[Row]) -> list[Target]:
+    ours, theirs = real_time(rows, "vigym"), real_time(rows, "mujoco")
+    goal, name = "at least 2", "4 A1 trot, simulated seconds per second, ours over MuJoCo's"
+    if ours is None or theirs is None:
+        pace = Target(name, goal, "not measured", None)
+    else:
+        ratio = ours[0] / theirs[0]
+        measured = f"{ratio:.2f} ({ours[0]:.0f}: {ours[1]}; {theirs[0]:.0f}: {theirs[1]})"
+        pace = Target(name, goal, measured, ratio >= 2 and "not close" not in ours[1])
+    return [
+        _compare("4 A1 in a batch, ours over MuJoCo's", "at most 1.5", a1_ratio(rows, True), lambda r: r <= 1.5),
+        _compare("4 A1 alone, ours over MuJoCo's", "at most 5", a1_ratio(rows, False), lambda r: r <= 5),
+        pace,
+    ]
+
+
+def thread_targets(rows: Sequence[Row]) -> list[Target]:
+    """Wall time of one thread over that of two, in the batch that gains least."""
+    gains = []
+    for two in select(rows, suite="batch", engine="vigym", threads=2):
+        if two.num_envs >= 64:
+            ones = select(rows, suite="batch", engine="vigym", threads=1, scene=two.scene, num_envs=two.num_envs)
+            gains += [one.wall / two.wall for one in ones if one.wall and two.wall]
+    gain = min(gains, default=None)
+    return [_compare("5 two threads over one, batches of 64 or more", "at least 1.8", gain, lambda r: r >= 1.8)]
+
+
+def startup_targets(rows: Sequence[Row]) -> list[Target]:
+    overhead = fastest(select(rows, scene="overhead"))
+    seconds = {row.mode: row.seconds for row in select(rows, scene="startup")}
+    return [
+        _compare("6 overhead of sim.step", "below 5 us", overhead, lambda t: t < 5, "{:.1f} us"),
+        _compare("6 first A1 step, warm cache", "within 1.5 s", seconds.get("warm"), lambda t: t <= 1.5, "{:.2f} s"),
+        _compare("6 first A1 step, no cache", "within 15 s", seconds.get("cold"), lambda t: t <= 15, "{:.1f} s"),
+    ]
+
+
+def evaluate(rows: Sequence[Row]) -> list[Target]:
+    """All targets."""
+    ours = [row for row in rows if row.engine == "vigym"]
+    deepest = max((row.penetration for row in ours if row.penetration is not None), default=None)
+    failures = sum(row.failures or 0 for row in ours) + sum(row.status != "ok" for row in ours)
+    return [
+        _compare("0 deepest penetration of vigym", "at most 1e-9 m", deepest, lambda d: d <= DEEPEST, "{:.1e} m"),
+        _compare("0 failed solves of vigym", "none", failures if ours else None, lambda n: n == 0, "{:.0f}"),
+        *chain_targets(rows),
+        *disc_targets(rows),
+        *a1_targets(rows),
+        *thread_targets(rows),
+        *startup_targets(rows),
+    ]

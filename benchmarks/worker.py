@@ -1,0 +1,205 @@
+"""The process that measures: one job a line on standard input (JSON), its rows on standard output.
+
+Engines run here and not in the benchmark itself, so that one that crashes or hangs takes nothing else along.
+"""
+
+import json
+import os
+import sys
+from dataclasses import asdict
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from vigym.benchmarks.measures import Measures
+from vigym.benchmarks.rows import Job, Row
+from vigym.benchmarks.runner import Runner, Stopwatch
+from vigym.benchmarks.scenes import Scene, build
+
+# Loaded when they are asked for: peers are optional.
+RUNNERS = {
+    "vigym": "vigym.benchmarks.runner:Vigym",
+    "mujoco": "vigym.benchmarks.peers.mujoco:Mujoco",
+    "pybullet": "vigym.benchmarks.peers.bullet_runner:Bullet",
+}
+ABSURD = 0.5  # m: joints that are open, or contacts that are deeper than this, mean that a simulation has diverged
+FASTEST = 1e3  # m/s, and the same of any body
+LOOKS = 2000  # poses that are looked at in a run, at most
+FINE = 0.00025  # s, time step of the reference that a trot is compared with
+EVERY = 0.02  # s between the points of time at which they are compared
+
+
+def runner(job: Job, scene: Scene, dt: float, steps: int) -> Runner:
+    """The job's engine with this scene."""
+    module, name = RUNNERS[job.engine].split(":")
+    return getattr(import_module(module), name)(
+        scene, dt, steps, num_envs=job.num_envs, threads=job.threads, **job.options
+    )
+
+
+def empty_row(job: Job, **values: Any) -> Row:
+    """The row of a job before anything is known."""
+    known: dict[str, Any] = {"drop": job.parameters.get("drop"), "dt": job.parameters.get("dt")}
+    size = next((job.parameters[name] for name in ("contacts", "links", "cells") if name in job.parameters), 0)
+    row = Row(job.suite, job.scene, job.engine, job.mode, size, num_envs=job.num_envs, threads=job.threads, **known)
+    for name, value in values.items():
+        setattr(row, name, value)
+    return row
+
+
+def run(job: Job) -> list[Row]:
+    """Measure; never raises on what an engine refuses or what is not installed."""
+    try:
+        return {"speed": speed, "accuracy": accuracy, "overhead": overhead}[job.kind](job)
+    except ModuleNotFoundError as error:
+        return [empty_row(job, status="missing", note=str(error))]
+    except ValueError as error:
+        return [empty_row(job, status="refused", note=str(error))]
+
+
+def observe(engine: Runner, row: Row) -> None:
+    """One pass that looks at the first environment after each step (or every so many), untimed."""
+    scene, measures = engine.scene, Measures(engine.scene.mechanism)
+    every = max(1, engine.steps // LOOKS)
+    engine.reset()
+    row.failures, iterations, gap, energies = 0, [], np.inf, [engine.energy()] if scene.conserves else []
+    first = last = scene.start.x
+    row.separation = 0.0 if engine.poses() is not None else None
+    for k in range(engine.steps):
+        engine.step(k)
+        iterations.append(engine.iterations())
+        row.failures += engine.failures()
+        if (k + 1) % every:
+            continue
+        told = engine.gap()
+        gap = min(gap, np.inf if told is None else told)
+        poses = engine.poses()
+        if poses is not None:
+            last = poses[0]
+            gap = min(gap, measures.gaps(*poses).min(initial=np.inf))
+            row.separation = max(row.separation or 0.0, measures.separation(*poses))
+            if not np.isfinite(last).all() or np.abs(last).max() > FASTEST * engine.dt * engine.steps + 1e4:
+                row.status, row.note = "diverged", f"at step {k + 1}"
+                break
+        if scene.conserves:
+            energies.append(engine.energy())
+    row.penetration = max(0.0, -gap) if scene.mechanism.contacts and np.isfinite(gap) else None
+    row.iterations = None if iterations[0] is None else float(np.mean([i or 0.0 for i in iterations]))
+    row.travel = float(np.hypot(*(last[0] - first[0])[:2]))
+    if scene.conserves and None not in energies:
+        row.energy_error = float(np.abs(np.array(energies, float) - energies[0]).max() / available(scene))
+    if max(row.penetration or 0.0, row.separation or 0.0) > ABSURD and row.status == "ok":
+        row.status, row.note = "diverged", "joints open or bodies deep in the ground"
+    if row.failures and job_is_peer(row):
+        row.status, row.note = "diverged", row.note or f"{row.failures} warnings of bad accelerations"
+
+
+def job_is_peer(row: Row) -> bool:
+    """vigym reports a failed step and goes on from where it was; others are where they should not be."""
+    return row.engine != "vigym"
+
+
+def available(scene: Scene) -> float:
+    """Energy that the scene's start has above hanging straight down, J: weight times half the length."""
+    mass = sum(body.mass for body in scene.mechanism.bodies)
+    reach = np.abs(scene.start.x[:, 0]).mean()
+    return mass * float(np.linalg.norm(scene.mechanism.gravity)) * reach
+
+
+def speed(job: Job) -> list[Row]:
+    """What a step takes and costs."""
+    scene = build(job.scene, **job.parameters)
+    steps = job.steps or scene.steps
+    engine = runner(job, scene, scene.dt, steps)
+    row = empty_row(job, scene=scene.name, dt=scene.dt, size=scene.size, steps=steps, timing=engine.timing)
+    observe(engine, row)
+    if row.status == "ok":
+        clock(engine, row, job)
+    return [row]
+
+
+def clock(engine: Runner, row: Row, job: Job) -> None:
+    """The fastest of several passes."""
+    count = engine.steps * engine.num_envs
+    passes: list[Stopwatch] = []
+    while len(passes) < max(1, job.repeats) and (not passes or sum(watch.wall for watch in passes) < job.budget):
+        passes.append(engine.time())
+    row.wall = 1e6 * min(watch.wall for watch in passes) / count
+    cpu = 1e6 * min(watch.cpu for watch in passes) / count
+    row.microseconds = cpu if engine.threads == 1 else row.wall
+    row.steps_per_second = 1e6 / row.microseconds
+
+
+def accuracy(job: Job) -> list[Row]:
+    """Feet and travel of the first environment at several steps `dts`, against the same engine at FINE steps.
+
+    foot_error: largest difference of any foot's height, at times a multiple of EVERY apart, m; travel_error: difference
+    of the way that the trunk has made, relative to that way.
+    """
+    parameters = dict(job.parameters)
+    dts = parameters.pop("dts")
+    reference: tuple[np.ndarray, float] | None = None
+    rows = []
+    for dt in [FINE, *dts]:
+        scene = build(job.scene, **parameters, dt=dt)
+        engine = runner(job, scene, dt, scene.steps)
+        measures = Measures(scene.mechanism)
+        engine.reset()
+        heights, failures, every = [], 0, round(EVERY / dt)
+        for k in range(scene.steps):
+            engine.step(k)
+            failures += engine.failures()
+            if (k + 1) % every == 0:
+                poses = engine.poses()
+                assert poses is not None
+                heights.append(measures.gaps(*poses))
+        poses = engine.poses()
+        assert poses is not None
+        travel = float(np.hypot(*(poses[0][0] - scene.start.x[0])[:2]))
+        if reference is None:
+            reference = np.array(heights), travel
+        row = empty_row(job, scene=scene.name, dt=dt, steps=scene.steps, travel=travel, failures=failures)
+        row.foot_error = float(np.abs(np.array(heights) - reference[0]).max())
+        row.travel_error = abs(travel - reference[1]) / reference[1]
+        if not np.isfinite(row.foot_error + row.travel_error) or row.foot_error > ABSURD:
+            row.status, row.foot_error, row.travel_error = "diverged", None, None
+        rows.append(row)
+    return rows
+
+
+def overhead(job: Job) -> list[Row]:
+    """Python's share of `sim.step()` on a single body that falls: a call of one step, less a step inside a call."""
+    from time import process_time
+
+    from vigym import Mechanism, Simulator
+
+    m = Mechanism()
+    m.add_body("ball", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    sim, calls = Simulator(m, dt=1e-6), 2000
+    sim.step()
+    single, inside = [], []
+    for _ in range(max(5, job.repeats)):
+        began = process_time()
+        for _ in range(calls):
+            sim.step()
+        single.append(process_time() - began)
+        began = process_time()
+        sim.step(repeat=calls)
+        inside.append(process_time() - began)
+    extra = 1e6 * (min(single) - min(inside)) / calls
+    return [empty_row(job, microseconds=extra, steps=calls, dt=1e-6, timing="sim.step() less the step itself")]
+
+
+def main() -> None:
+    """Answer jobs until there are no more. What engines print goes to standard error, away from the answers."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        rows = run(Job(**json.loads(line)))
+        answers.write(json.dumps([asdict(row) for row in rows]) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

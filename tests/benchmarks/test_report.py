@@ -1,0 +1,141 @@
+"""Rows to files and back, to tables, pictures and verdicts."""
+
+from dataclasses import replace
+
+import pytest
+
+from vigym.benchmarks import machine, plots, suites, tables
+from vigym.benchmarks.rows import Row, Table, read
+from vigym.benchmarks.scenes.chain import GENTLE
+from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time
+
+
+def timed(suite: str, engine: str, microseconds: float, **values) -> Row:
+    row = Row(suite, values.pop("scene", suite), engine, microseconds=microseconds, steps=100, dt=0.01)
+    return replace(row, wall=microseconds, steps_per_second=1e6 / microseconds, **values)
+
+
+def good_rows() -> list[Row]:
+    """As if every target was just reached."""
+    rows = []
+    for n in (10, 100, 1000):
+        rows.append(timed("chain", "vigym", 3.0 * n, size=n, drop=GENTLE, penetration=0.0, iterations=3.1, failures=0))
+        rows.append(timed("disc", "vigym", 1.0 * n, size=n, penetration=1e-10, failures=0))
+    rows.append(timed("chain", "mujoco", 300.0 * 15, size=100, drop=GENTLE))
+    rows.append(timed("chain", "pybullet", 300.0, size=100, drop=GENTLE, mode="rigid"))
+    rows.append(timed("chain", "pybullet", 20000.0, size=100, drop=GENTLE, mode="reduced"))
+    for threads in (1, 2):
+        each = {"num_envs": 64, "threads": threads, "size": 100}
+        rows.append(timed("batch", "vigym", 75.0 / (1.8 if threads == 2 else 1), scene="chain", **each))
+        rows.append(timed("batch", "vigym", 50.0 / (1.8 if threads == 2 else 1), scene="disc", **each))
+    rows.append(timed("batch", "mujoco", 50.0, scene="disc", num_envs=64, size=100))
+    for engine, single, batch, largest in (("vigym", 50.0, 15.0, 0.005), ("mujoco", 10.0, 10.0, 0.001)):
+        for dt in (0.001, 0.005):
+            rows.append(replace(timed("a1", engine, single, scene="a1-trot"), dt=dt))
+            rows.append(replace(timed("a1", engine, batch, scene="a1-trot", num_envs=64), dt=dt))
+            swept = replace(Row("a1", "a1-trot", engine, dt=dt, steps=10), foot_error=1e-3, travel_error=0.001)
+            rows.append(swept if dt <= largest else replace(swept, travel_error=0.5))
+    rows.append(Row("startup", "overhead", "vigym", microseconds=4.9, dt=1e-6))
+    rows += [Row("startup", "startup", "vigym", mode, seconds=t) for mode, t in (("warm", 1.5), ("cold", 15.0))]
+    return rows
+
+
+def test_all_targets_can_be_reached():
+    targets = evaluate(good_rows())
+    assert [target.name for target in targets if target.reached is not True] == []
+    assert len({target.name for target in targets}) == len(targets)
+
+
+# Each of these makes one target fail, and no other.
+SPOILED = [
+    ("chain of 100, MuJoCo", lambda r: r.engine == "mujoco" and r.suite == "chain", {"microseconds": 4400.0}),
+    ("chain of 100, PyBullet's over", lambda r: r.mode == "rigid", {"microseconds": 299.9, "note": "and the batch"}),
+    ("exponent of the disc", lambda r: r.suite == "disc" and r.size == 1000, {"microseconds": 1300.0}),
+    ("disc of 100 in a batch", lambda r: r.engine == "mujoco" and r.scene == "disc", {"microseconds": 49.0}),
+    ("overhead", lambda r: r.scene == "overhead", {"microseconds": 5.0}),
+    ("warm cache", lambda r: r.mode == "warm", {"seconds": 1.6}),
+    ("no cache", lambda r: r.mode == "cold", {"seconds": 15.1}),
+    ("penetration", lambda r: r.suite == "disc" and r.size == 10, {"penetration": 2e-9}),
+    ("failed solves", lambda r: r.suite == "disc" and r.size == 10, {"failures": 1}),
+    ("two threads", lambda r: r.threads == 2 and r.scene == "disc", {"wall": 40.0}),
+    ("simulated seconds", lambda r: r.engine == "mujoco" and r.travel_error == 0.5, {"travel_error": 0.001}),
+    ("A1 alone", lambda r: r.engine == "vigym" and r.suite == "a1" and r.microseconds == 50.0, {"microseconds": 51.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "which", "values"), SPOILED, ids=[name for name, _, _ in SPOILED])
+def test_each_target_can_be_missed(name, which, values):
+    rows = [replace(row, **values) if which(row) else row for row in good_rows()]
+    missed = [target.name for target in evaluate(rows) if target.reached is False]
+    assert any(name in target for target in missed), missed
+    allowed = 2 if values.get("note") else 1
+    assert len(missed) <= allowed
+
+
+def test_without_rows_nothing_is_claimed():
+    assert not any(target.reached for target in evaluate([]))
+
+
+def test_exponent():
+    rows = [timed("chain", "vigym", 2.0 * n**1.5, size=n) for n in (2, 10, 100, 1000)]
+    rows[0].microseconds = 1e6  # too small to count
+    assert exponent(rows) == pytest.approx(1.5)
+    assert exponent(rows[:3]) is None
+
+
+def test_a_step_counts_only_if_all_smaller_ones_do():
+    swept = [Row("a1", "a1-trot", "vigym", dt=dt, steps=1, foot_error=0.0, travel_error=0.0) for dt in (0.1, 0.2, 0.3)]
+    assert largest_step(swept, "vigym") == 0.3
+    swept[1].foot_error = 0.0021
+    assert largest_step(swept, "vigym") == 0.1
+    swept[0].status, swept[0].foot_error = "diverged", None
+    assert largest_step(swept, "vigym") is None
+    batch = [replace(timed("a1", "vigym", 10.0, scene="a1-trot", num_envs=64), dt=dt) for dt in (0.1, 0.2)]
+    assert "not close enough" in real_time(swept + batch, "vigym")[1]
+
+
+def test_rows_survive_the_file(tmp_path):
+    rows = [*good_rows(), Row("chain", "chain", "mujoco", status="crashed", note='exit -6: "a, b"')]
+    table = Table(tmp_path / "new" / "rows.csv")
+    for row in rows:
+        table.add(row)
+    assert [row.status for row in read([table.path])][-1] == "crashed"
+    for before, after in zip(rows, read([table.path]), strict=True):
+        assert after.label == before.label
+        assert after.note == before.note
+        assert after.microseconds == (None if before.microseconds is None else pytest.approx(before.microseconds))
+        assert (after.size, after.threads, after.failures) == (before.size, before.threads, before.failures)
+
+
+def test_report(tmp_path):
+    rows = [*good_rows(), Row("chain", "chain", "mujoco", size=1000, drop=GENTLE, status="timeout", note="slow")]
+    rows.append(replace(timed("free-chain", "vigym", 9.0), energy_error=1e-3))
+    text = tables.report(rows, evaluate(rows), "A processor")
+    for part in ("# A processor", "## chain", "| timeout |", "slow", "free-chain", "Environment steps a second"):
+        assert part in text
+    for line in text.splitlines():  # every line of a table has as many cells as its header
+        assert not line.startswith("|") or line.endswith("|")
+    blocks = [block.splitlines() for block in text.split("\n\n") if block.lstrip().startswith("|")]
+    assert len(blocks) >= 6
+    for block in blocks:
+        assert len({line.count("|") for line in block}) == 1, block
+    pytest.importorskip("matplotlib")
+    made = plots.draw(rows, tmp_path)
+    assert {path.name for path in made} >= {"chain.png", "disc.png", "batch-disc.png", "a1.png", "free-chain.png"}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in made)
+
+
+def test_names_of_machines():
+    assert machine.slug("AMD EPYC 7763 64-Core @ 2.4GHz") == "amd-epyc-7763-64-core-2-4ghz"
+    assert machine.slug("***") == "unknown"
+    assert machine.cpu() in machine.describe()
+
+
+@pytest.mark.parametrize("suite", ["all", "targets", *suites.SUITES])
+def test_quick_is_part_of_the_full_form(suite):
+    quick, full = suites.jobs(suite, True, 2), suites.jobs(suite, False, 5)
+    assert 0 < len(quick) <= len(full)
+    assert {job.suite for job in quick} <= {job.suite for job in full}
+    assert all(job.repeats == 2 for job in quick)
+    scenes = {job.scene for job in quick if job.kind in ("speed", "accuracy")}
+    assert scenes <= {"disc", "chain", "a1", "hopper", "free-chain", "loops"}
