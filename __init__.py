@@ -8,8 +8,12 @@ from vigym.engine.errors import InputError, MechanismError, StateError, VigymErr
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.simulator import Simulator
+from vigym.engine.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
+from vigym.envs.registration import register as _register
 
 __version__ = "0.1.0"
+
+_register()
 
 __all__ = [
     "Box",
@@ -21,5 +25,10 @@ __all__ = [
     "Simulator",
     "Sphere",
     "StateError",
+    "UrdfError",
+    "UrdfModel",
+    "UrdfWarning",
     "VigymError",
+    "load_urdf",
+    "read_urdf",
 ]

@@ -324,7 +324,10 @@ class Simulator:
         """
         env = self._chosen(mask)
         shapes = {name: parameters.shape(self.model, name) for name in values}
-        arrays = {name: self._array(value, name, shapes[name], InputError, env) for name, value in values.items()}
+        arrays = {
+            name: batch(value, name, self.num_envs, shapes[name], InputError, env, infinite=name == "effort_limit")
+            for name, value in values.items()
+        }
         for name, array in arrays.items():
             parameters.check(self.model, name, array, env)
         for name, array in arrays.items():

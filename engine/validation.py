@@ -128,8 +128,11 @@ def batch(
     shape: tuple[int, ...],
     error: type[VigymError],
     env: NDArray[np.int64] | None = None,
+    *,
+    infinite: bool = False,
 ) -> Array:
-    """A finite float array (num_envs, *shape), alike for all if given as `shape`; or only its rows `env`."""
+    """A float array (num_envs, *shape), alike for all if given as `shape`, or only its rows `env`; finite, or at least
+    without NaN if it may be `infinite`."""
     full = (num_envs, *shape)
     if type(value) is np.ndarray and value.dtype.kind in "biuf":
         array = value
@@ -139,8 +142,9 @@ def batch(
         raise error(f"{name} must have shape {full} or {shape}, got {array.shape}")
     array = np.broadcast_to(array.astype(float, copy=False), full)
     array = array if env is None else array[env]
-    if not np.isfinite(array).all():
-        where = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
+    good = ~np.isnan(array) if infinite else np.isfinite(array)
+    if not good.all():
+        where = [int(k) for k in np.argwhere(~good)[0]]
         entry = where if env is None else [int(env[where[0]]), *where[1:]]
         raise error(f"{name}{entry} is {array[tuple(where)]}")
     return array

@@ -5,8 +5,8 @@ from itertools import product
 import numpy as np
 
 from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
-from vigym.engine.urdf_mesh import bounds
-from vigym.engine.urdf_parts import Geometry, Pose
+from vigym.engine.urdf.mesh import bounds
+from vigym.engine.urdf.parts import Geometry, Pose
 from vigym.engine.validation import Array
 
 CYLINDERS = ("rim", "spheres")

@@ -12,8 +12,8 @@ import numpy as np
 from vigym.engine.errors import MechanismError
 from vigym.engine.rotation import multiply, rotate, rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Color, Cylinder, Shape, Sphere
-from vigym.engine.urdf_mesh import find_mesh
-from vigym.engine.urdf_xml import Element
+from vigym.engine.urdf.mesh import find_mesh
+from vigym.engine.urdf.xml import Element
 from vigym.engine.validation import Array, show, suggestion
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")

@@ -12,10 +12,10 @@ import numpy as np
 from vigym.engine.joint import WORLD
 from vigym.engine.rotation import rotation_matrix
 from vigym.engine.shapes import Shape
-from vigym.engine.urdf_contact import extent
-from vigym.engine.urdf_inertia import box_inertia, combine, possible, repair
-from vigym.engine.urdf_parts import IDENTITY, JointPart, Link, Pose, placed
-from vigym.engine.urdf_xml import Element
+from vigym.engine.urdf.contact import extent
+from vigym.engine.urdf.inertia import box_inertia, combine, possible, repair
+from vigym.engine.urdf.parts import IDENTITY, JointPart, Link, Pose, placed
+from vigym.engine.urdf.xml import Element
 from vigym.engine.validation import Array, suggestion
 
 

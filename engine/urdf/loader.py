@@ -15,11 +15,11 @@ from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import multiply, rotate
 from vigym.engine.shapes import Color, Shape
-from vigym.engine.urdf_build import add_contacts, build
-from vigym.engine.urdf_contact import CYLINDERS
-from vigym.engine.urdf_parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
-from vigym.engine.urdf_tree import Arrangement, Options, arrange, find_root
-from vigym.engine.urdf_xml import Element, UrdfError, UrdfWarning, parse
+from vigym.engine.urdf.build import add_contacts, build
+from vigym.engine.urdf.contact import CYLINDERS
+from vigym.engine.urdf.parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
+from vigym.engine.urdf.tree import Arrangement, Options, arrange, find_root
+from vigym.engine.urdf.xml import Element, UrdfError, UrdfWarning, parse
 from vigym.engine.validation import Array, count, number, read_only, show, suggestion, unit_quaternion, vector
 
 __all__ = ["LinkFrame", "Mesh", "Mimic", "UrdfError", "UrdfModel", "UrdfWarning", "load_urdf", "read_urdf"]

@@ -11,10 +11,10 @@ from typing import Any
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.urdf_contact import touching
-from vigym.engine.urdf_parts import JointPart
-from vigym.engine.urdf_tree import Arrangement
-from vigym.engine.urdf_xml import Element, UrdfError
+from vigym.engine.urdf.contact import touching
+from vigym.engine.urdf.parts import JointPart
+from vigym.engine.urdf.tree import Arrangement
+from vigym.engine.urdf.xml import Element, UrdfError
 
 _KINDS = {"continuous": "revolute"}  # the others have the same names in the engine
 

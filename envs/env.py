@@ -1,0 +1,102 @@
+"""One environment: any task as a `gymnasium.Env`."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+
+from vigym.engine.errors import InputError
+from vigym.envs.rendering import Picture
+from vigym.envs.task import Array, Task
+
+RENDER_MODES = ["human", "rgb_array", "depth_array"]
+
+
+def load_task(task: str | type[Task]) -> type[Task]:
+    """The class of a task, from itself or from "module:name"."""
+    if isinstance(task, str):
+        module, name = task.split(":")
+        task = getattr(import_module(module), name)
+    return task
+
+
+def checked_actions(action: Any, shape: tuple[int, ...]) -> Array:
+    """Actions as floats of that shape, cut to [-1, 1]; InputError if there is a NaN."""
+    array = np.asarray(action, dtype=np.float64)
+    if array.shape != shape:
+        raise InputError(f"action must have shape {shape}, got {array.shape}")
+    if np.isnan(array).any():
+        raise InputError(f"action has a NaN: {array.tolist()}")
+    return np.clip(array, -1.0, 1.0)
+
+
+def plain(values: Mapping[str, Array]) -> dict[str, Any]:
+    """Values of the only environment: Python numbers, and arrays of their own."""
+    return {name: value[0].copy() if value.ndim > 1 else value[0].item() for name, value in values.items()}
+
+
+class RobotEnv(gym.Env):
+    """A task (`task`, its class or "module:name") in one environment; `kwargs` are the task's own arguments.
+
+    render_mode: None, "human", "rgb_array" or "depth_array"; width, height: of the picture;
+    default_camera_config: as in Gymnasium's MuJoCo environments (distance, azimuth, elevation, lookat, trackbodyid).
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES}
+
+    def __init__(
+        self,
+        task: str | type[Task],
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 480,
+        default_camera_config: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self.task = load_task(task)(num_envs=1, **kwargs)
+        self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
+        self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}
+        if render_mode not in (None, *RENDER_MODES):
+            raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {render_mode!r}")
+        self.render_mode = render_mode
+        self.picture = Picture(self.task, render_mode, width, height, default_camera_config)
+
+    @property
+    def dt(self) -> float:
+        """Time between two actions, s."""
+        return self.task.dt
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+        """Start a new episode."""
+        super().reset(seed=seed)
+        self.task.reset(np.zeros(1, np.int64), [self.np_random], options or {})
+        if self.render_mode == "human":
+            self.render()
+        return self.task.observe()[0].copy(), plain(self.task.info())
+
+    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """One control step; an episode is only truncated by the time limit that `gymnasium.make` adds."""
+        terms, reward, terminated, outcome = self.task.step(checked_actions(action, self.action_space.shape)[None])
+        info = plain(self.task.info() | outcome | terms)
+        if self.render_mode == "human":
+            self.render()
+        return self.task.observe()[0].copy(), float(reward[0]), bool(terminated[0]), False, info
+
+    def render(self) -> Any:
+        """A picture, as `render_mode` says."""
+        return self.picture.render(0)
+
+    def close(self) -> None:
+        """Close the live page, if there is one."""
+        self.picture.close()
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything the future depends on: physics, task, generator of random numbers."""
+        return self.task.snapshot() | {"rng": self.np_random.bit_generator.state}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go back to what `get_state` returned, bit by bit."""
+        self.task.restore(state)
+        self.np_random.bit_generator.state = state["rng"]

@@ -1,0 +1,176 @@
+"""A task: a robot in many environments at once, what it is told, what it sees, and what that is worth.
+
+`RobotEnv` serves one environment of it, `RobotVectorEnv` a batch. One control step reads
+
+    action -> controls -> frame_skip steps of the simulator -> observation, reward terms, termination
+
+Every array leads with the environment, (num_envs, ...). What is random comes from the environment's own generator, so
+that an environment of a batch is the single environment with its seed, bit for bit.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from vigym.engine.errors import InputError
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.simulator import Simulator
+from vigym.engine.state import State
+from vigym.envs.randomization import Randomization, Variation
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+Draws = Mapping[str, Array]
+
+LARGEST = float(np.finfo(np.float32).max)  # bound of observations: finite, as Gymnasium's checker asks
+TOLERANCE = 1e-6  # N, N m, m/s; gaps and joints are solved to 1e-10 m whatever it is
+
+
+class Task(ABC):
+    """What all tasks share; a task says where episodes start, what actions do, what is seen and what it is worth.
+
+    mechanism: the robot
+    num_envs, num_threads: environments in the batch, and threads that share them
+    dt, frame_skip: time step of the simulator, s, and how many of them a control step has
+    randomization: what differs between episodes, see `Randomization`; nothing by default
+    """
+
+    camera: ClassVar[Mapping[str, Any]] = {"distance": 3.0, "azimuth": 135.0, "elevation": -20.0}
+    n_actions: int  # set by the task
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        num_envs: int = 1,
+        num_threads: int = 1,
+        dt: float,
+        frame_skip: int,
+        randomization: Randomization | Mapping[str, Any] | None = None,
+    ) -> None:
+        self.sim = Simulator(mechanism, dt=dt, num_envs=num_envs, tolerance=TOLERANCE, num_threads=num_threads)
+        self.num_envs, self.frame_skip = num_envs, frame_skip
+        self.dt = dt * frame_skip  # of a control step, as in Gymnasium's MuJoCo environments
+        self.variation = Variation(self.sim, randomization, self.n_actions, self.dt)
+        size = len(self.observation_names())
+        self.observation_space = Box(-LARGEST, LARGEST, (size,), np.float64)
+        self.action_space = Box(-1.0, 1.0, (self.n_actions,), np.float32)
+        self.elapsed = np.zeros(num_envs, np.int64)  # control steps since the episode's start
+        self.action = np.zeros((num_envs, self.n_actions))  # the last one
+        self.state: State = self.sim.state
+
+    # -------------------------------------------------------------------------------------------- what a task says
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
+        """What is random about the start of one episode; `options` are those of `reset`."""
+
+    @abstractmethod
+    def start(self, env: Indices, draws: Draws) -> None:
+        """Put the environments `env` where the drawn values (len(env), ...) say."""
+
+    @abstractmethod
+    def controls(self, action: Array) -> dict[str, Any]:
+        """Arguments of `Simulator.step` for actions (num_envs, n_actions) in [-1, 1]."""
+
+    @abstractmethod
+    def observation_names(self) -> list[str]:
+        """One name an element of the observation."""
+
+    @abstractmethod
+    def observe(self) -> Array:
+        """(num_envs, n_observations)"""
+
+    @abstractmethod
+    def rewards(self) -> dict[str, Array]:
+        """Terms of the reward, (num_envs,) each, named reward_...; the reward is their sum."""
+
+    def terminated(self) -> Flags:
+        """Environments whose episode has come to an end."""
+        return np.zeros(self.num_envs, bool)
+
+    def info(self) -> dict[str, Array]:
+        """What else a user may want to know, after a reset and after a step, (num_envs, ...)."""
+        return {}
+
+    def outcome(self) -> dict[str, Array]:
+        """The same, after a step only: also `info` of how the physics went."""
+        return {}
+
+    # -------------------------------------------------------------------------------------------- for environments
+    def reset(self, env: Indices, rngs: Sequence[np.random.Generator], options: Mapping[str, Any]) -> None:
+        """Start new episodes in the environments `env`, each with its own generator."""
+        draws = [self.draw(rng, options) | self.variation.draw(rng) for rng in rngs]
+        together = {name: np.array([drawn[name] for drawn in draws]) for name in draws[0]}
+        self.elapsed[env], self.action[env] = 0, 0.0
+        self.variation.start(env, together)
+        self.start(env, together)
+        self.state = self.sim.state
+
+    def step(self, action: Array) -> tuple[dict[str, Array], Array, Flags, dict[str, Array]]:
+        """One control step of all environments: terms of the reward, reward, terminated, info."""
+        self.action = self.variation.delayed(action)
+        self.sim.step(**self.controls(self.action), **self.variation.push(), repeat=self.frame_skip)
+        self.elapsed += 1
+        self.state = self.sim.state
+        status = self.sim.status
+        failed = ~status.converged
+        terms = self.rewards()
+        reward = np.sum(list(terms.values()), axis=0)
+        physics = {"solver_iterations": status.iterations, "solver_failed": failed} | self.contact_info()
+        return terms, reward, self.terminated() | failed, self.outcome() | physics
+
+    def contact_info(self) -> dict[str, Array]:
+        """Deepest penetration, m, and fastest slip of the contacts that carry something, m/s."""
+        if not self.sim.model.n_contacts:
+            return {}
+        forces = self.sim.contact_forces()
+        loaded = (forces * forces).sum(-1) > 1e-6
+        slip = self.sim.contact_velocities()
+        normal = self.sim.model.contact_table.normal
+        slip -= (slip * normal).sum(-1, keepdims=True) * normal
+        speed = np.sqrt((slip * slip).sum(-1))
+        return {
+            "penetration": np.maximum(0.0, -self.sim.contact_gaps().min(-1)),
+            "slip": np.where(loaded, speed, 0.0).max(-1),
+        }
+
+    # -------------------------------------------------------------------------------------------- for tasks to use
+    def rows(self, env: Indices, values: Array) -> tuple[Array, Flags]:
+        """Values (len(env), ...) in their rows of (num_envs, ...), and the mask of these rows."""
+        full, mask = np.zeros((self.num_envs, *values.shape[1:])), np.zeros(self.num_envs, bool)
+        full[env], mask[env] = values, True
+        return full, mask
+
+    def choose_observation(self, observation: str, *others: str) -> None:
+        """Keep the user's choice of what is observed: one of `others`, or "maximal"."""
+        if observation not in (*others, "maximal"):
+            raise InputError(f"observation must be one of {', '.join((*others, 'maximal'))}, got {observation!r}")
+        self.observes_maximal = observation == "maximal"
+
+    def maximal(self) -> Array:
+        """The state of every body, (num_envs, 13 n_bodies): x, q, v, w of the first, of the second, ..."""
+        return np.concatenate(self.state, -1).reshape(self.num_envs, -1)
+
+    def maximal_names(self) -> list[str]:
+        """Names of `maximal`'s elements."""
+        axes = {"x": "xyz", "q": "wxyz", "v": "xyz", "w": "xyz"}
+        parts = [f"{name}_{axis}" for name in axes for axis in axes[name]]
+        return [f"{body.name} {part}" for body in self.sim.model.mechanism.bodies for part in parts]
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that changes from step to step: bytes of the simulator, and the task's own arrays."""
+        own = {name: value.copy() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return {"sim": self.sim.save(), "task": own, "variation": self.variation.snapshot()}
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go back to a snapshot, bit by bit."""
+        self.sim.restore(snapshot["sim"])
+        for name, value in snapshot["task"].items():
+            setattr(self, name, value.copy())
+        self.variation.restore(snapshot["variation"])
+        self.state = self.sim.state

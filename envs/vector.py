@@ -1,0 +1,177 @@
+"""A batch of environments: any task as a `gymnasium.vector.VectorEnv`, stepped together in SIMD lanes and threads.
+
+It does what `gymnasium.vector.SyncVectorEnv` does with as many single environments, seeds, time limits, automatic
+resets and infos included, to the bit; tests compare the two.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils.seeding import np_random as make_generator
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector.utils import batch_space
+
+from vigym.engine.errors import InputError
+from vigym.envs.env import RENDER_MODES, checked_actions, load_task
+from vigym.envs.rendering import Picture
+from vigym.envs.task import Array, Flags, Task
+
+
+class RobotVectorEnv(gym.vector.VectorEnv):
+    """`num_envs` environments of a task; `kwargs` are the task's own arguments.
+
+    max_episode_steps: control steps after which an episode is truncated; None for never
+    autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, see Gymnasium
+    num_threads: threads that share the environments
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        task: str | type[Task],
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 480,
+        default_camera_config: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__()
+        self.task = load_task(task)(num_envs=num_envs, **kwargs)
+        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        if render_mode not in (None, *RENDER_MODES):
+            raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {render_mode!r}")
+        self.render_mode = render_mode
+        self.metadata = {
+            "render_modes": RENDER_MODES,
+            "render_fps": round(1.0 / self.task.dt),
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.single_action_space, self.single_observation_space = self.task.action_space, self.task.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.picture = Picture(self.task, render_mode, width, height, default_camera_config)
+        seeded = [make_generator() for _ in range(num_envs)]
+        self._rngs, self._seeds = [rng for rng, _ in seeded], [seed for _, seed in seeded]
+        self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
+        self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:
+        """The generator of every environment."""
+        return tuple(self._rngs)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:
+        """The seed of every environment."""
+        return tuple(self._seeds)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Start new episodes, everywhere or where options["reset_mask"] says; seeds are seed, seed + 1, ..."""
+        options = dict(options or {})
+        mask = self._reset_mask(options.pop("reset_mask", None))
+        if seed is None or isinstance(seed, (int, np.integer)):
+            seeds = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise InputError(f"seed must be a number or {self.num_envs} of them, got {len(seeds)}")
+        for i in np.flatnonzero(mask):
+            if seeds[i] is not None:
+                self._rngs[i], self._seeds[i] = make_generator(seeds[i])
+        self._begin(mask, options)
+        self._observation[mask] = self.task.observe()[mask]
+        return self._observation.copy(), masked(self.task.info(), mask)
+
+    def _reset_mask(self, mask: Any) -> Flags:
+        if mask is None:
+            return np.ones(self.num_envs, bool)
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
+            raise InputError(f"options['reset_mask'] must be an array of {self.num_envs} booleans")
+        if not mask.any():
+            raise InputError("options['reset_mask'] chooses no environment")
+        return mask
+
+    def _begin(self, mask: Flags, options: Mapping[str, Any]) -> None:
+        env = np.flatnonzero(mask)
+        self.task.reset(env, [self._rngs[i] for i in env], options)
+        self._over[mask] = False
+
+    def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
+        """One control step of all environments; in mode NEXT_STEP, those that ended in the last one are reset instead."""
+        mode = self.autoreset_mode
+        if mode == AutoresetMode.DISABLED and self._over.any():
+            raise InputError(f"environments {np.flatnonzero(self._over)} have ended: reset them first")
+        reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
+        acting = ~reset
+        # those to be reset take part: their lanes would idle otherwise
+        terms, reward, terminated, outcome = self.task.step(checked_actions(actions, self.action_space.shape))
+        stepped = outcome | terms
+        if reset.any():
+            self._begin(reset, {})
+            reward, terminated = np.where(reset, 0.0, reward), terminated & acting
+        truncated = np.zeros(self.num_envs, bool)
+        if self.max_episode_steps is not None:
+            truncated = acting & (self.task.elapsed >= self.max_episode_steps)
+        self._over = terminated | truncated
+        observation, info = self.task.observe(), self.task.info()
+        infos = masked(info, np.ones(self.num_envs, bool)) | masked(stepped, acting)
+        if mode == AutoresetMode.SAME_STEP and self._over.any():
+            over = self._over.copy()
+            last = {"final_obs": objects(observation, over), "_final_obs": over.copy()}
+            last |= {"final_info": masked(info | stepped, over), "_final_info": over.copy()}
+            self._begin(over, {})
+            observation = np.where(over[:, None], self.task.observe(), observation)
+            infos = masked(self.task.info(), np.ones(self.num_envs, bool)) | masked(stepped, ~over) | last
+        self._observation = observation
+        return observation.copy(), reward, terminated, truncated, infos
+
+    def render(self) -> tuple[np.ndarray, ...]:
+        """One picture an environment."""
+        return self.picture.grid(self.num_envs)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the live page, if there is one."""
+        self.picture.close()
+
+    def get_state(self) -> dict[str, Any]:
+        """Everything the future depends on: physics, task, generators of random numbers."""
+        rngs = [rng.bit_generator.state for rng in self._rngs]
+        own = {"over": self._over.copy(), "observation": self._observation.copy()}
+        return self.task.snapshot() | {"rngs": rngs, "batch": own}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Go back to what `get_state` returned, bit by bit."""
+        self.task.restore(state)
+        for rng, saved in zip(self._rngs, state["rngs"], strict=True):
+            rng.bit_generator.state = saved
+        self._over, self._observation = (state["batch"][name].copy() for name in ("over", "observation"))
+
+
+def masked(values: Mapping[str, Array], mask: Flags) -> dict[str, Any]:
+    """Gymnasium's form of infos: each array with a mask of the environments that have it, zero in the others."""
+    if not mask.any():
+        return {}
+    infos = {}
+    whole = mask.all()
+    for name, value in values.items():
+        where = mask.reshape(-1, *[1] * (value.ndim - 1))
+        infos[name] = value.copy() if whole else np.where(where, value, np.zeros((), value.dtype))
+        infos[f"_{name}"] = mask.copy()
+    return infos
+
+
+def objects(rows: Array, mask: Flags) -> np.ndarray:
+    """Rows as objects where the mask says, None elsewhere."""
+    out = np.full(len(rows), None, dtype=object)
+    for i in np.flatnonzero(mask):
+        out[i] = rows[i].copy()
+    return out
