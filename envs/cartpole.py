@@ -124,11 +124,11 @@ class CartPole(Task):
         return (np.abs(position) <= cartpole.TRACK) & (low <= angle) & (angle <= high)
 
     def rewards(self) -> dict[str, Array]:
-        return {"reward_survive": self.healthy_reward * self.healthy()}
+        return {"reward_survive": np.where(self.healthy(), self.healthy_reward, 0.0)}
 
     def terminated(self) -> Flags:
         return ~self.healthy() & self.terminate_when_unhealthy
 
     def info(self) -> dict[str, Array]:
-        position, angle = self.sim.joint_positions().T
-        return {"x_position": position.copy(), "angle": angle.copy()}
+        position, angle = self.sim.joint_positions().T.copy()
+        return {"x_position": position, "angle": angle}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -16,10 +16,10 @@ RENDER_MODES = ["human", "rgb_array", "depth_array"]
 
 def load_task(task: str | type[Task]) -> type[Task]:
     """The class of a task, from itself or from "module:name"."""
-    if isinstance(task, str):
-        module, name = task.split(":")
-        task = getattr(import_module(module), name)
-    return task
+    if not isinstance(task, str):
+        return task
+    module, name = task.split(":")
+    return getattr(import_module(module), name)
 
 
 def checked_actions(action: Any, shape: tuple[int, ...]) -> Array:
@@ -44,7 +44,7 @@ class RobotEnv(gym.Env):
     default_camera_config: as in Gymnasium's MuJoCo environments (distance, azimuth, elevation, lookat, trackbodyid).
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES}
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012, declared so by Gymnasium
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class RobotEnv(gym.Env):
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """One control step; an episode is only truncated by the time limit that `gymnasium.make` adds."""
-        terms, reward, terminated, outcome = self.task.step(checked_actions(action, self.action_space.shape)[None])
+        terms, reward, terminated, outcome = self.task.step(checked_actions(action, (self.task.n_actions,))[None])
         info = plain(self.task.info() | outcome | terms)
         if self.render_mode == "human":
             self.render()

@@ -111,7 +111,7 @@ class Task(ABC):
         self.start(env, together)
         self.state = self.sim.state
 
-    def step(self, action: Array) -> tuple[dict[str, Array], Array, Flags, dict[str, Array]]:
+    def step(self, action: Array) -> tuple[dict[str, Array], Array, Flags, dict[str, Any]]:
         """One control step of all environments: terms of the reward, reward, terminated, info."""
         self.action = self.variation.delayed(action)
         self.sim.step(**self.controls(self.action), **self.variation.push(), repeat=self.frame_skip)

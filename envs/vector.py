@@ -5,7 +5,7 @@ resets and infos included, to the bit; tests compare the two.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -27,7 +27,10 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     num_threads: threads that share the environments
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": RENDER_MODES, "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {  # noqa: RUF012, declared so by Gymnasium
+        "render_modes": RENDER_MODES,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -62,12 +65,12 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
         self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
 
-    @property
+    @property  # type: ignore[override]
     def np_random(self) -> tuple[np.random.Generator, ...]:
         """The generator of every environment."""
         return tuple(self._rngs)
 
-    @property
+    @property  # type: ignore[override]
     def np_random_seed(self) -> tuple[int, ...]:
         """The seed of every environment."""
         return tuple(self._seeds)
@@ -106,14 +109,16 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._over[mask] = False
 
     def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
-        """One control step of all environments; in mode NEXT_STEP, those that ended in the last one are reset instead."""
+        """One control step of all environments; in mode NEXT_STEP, those that have ended are reset instead."""
         mode = self.autoreset_mode
         if mode == AutoresetMode.DISABLED and self._over.any():
             raise InputError(f"environments {np.flatnonzero(self._over)} have ended: reset them first")
         reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
         acting = ~reset
         # those to be reset take part: their lanes would idle otherwise
-        terms, reward, terminated, outcome = self.task.step(checked_actions(actions, self.action_space.shape))
+        terms, reward, terminated, outcome = self.task.step(
+            checked_actions(actions, (self.num_envs, self.task.n_actions))
+        )
         stepped = outcome | terms
         if reset.any():
             self._begin(reset, {})
@@ -126,7 +131,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         infos = masked(info, np.ones(self.num_envs, bool)) | masked(stepped, acting)
         if mode == AutoresetMode.SAME_STEP and self._over.any():
             over = self._over.copy()
-            last = {"final_obs": objects(observation, over), "_final_obs": over.copy()}
+            last: dict[str, Any] = {"final_obs": objects(observation, over), "_final_obs": over.copy()}
             last |= {"final_info": masked(info | stepped, over), "_final_info": over.copy()}
             self._begin(over, {})
             observation = np.where(over[:, None], self.task.observe(), observation)

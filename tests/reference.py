@@ -33,6 +33,7 @@ All functions take leading axes and complex numbers: every derivative is a compl
 from collections import namedtuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 EPS = 1e-30  # complex step
 MAX_ROTATION = 1.9  # bound of |w1| h; the map to q+ ends at 2
@@ -417,3 +418,60 @@ def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
     friction[rough] = np.stack([b[first[rough] + k] - b[first[rough] + k + 1] for k in (2, 4)], axis=-1)
     pose, solve = move(problem.x, problem.q, V, dt), (residual, problem.iterations, residual <= tolerance)
     return Result(V[:, :3], V[:, 3:], *pose, lam, b[first], friction, *solve)
+
+
+def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
+    """How far velocities V (n_bodies, 6) are from solving the step: the smallest largest residual of the dynamics, N or
+    N m, over all joint and contact forces that go with them; infinite if V breaks a joint, a gap or a limit.
+
+    With V given, the rest is linear: a pair whose slack is known not to vanish has no force, and a linear programme
+    finds the others. Friction that vanishes or not, several bodies wedged together: a step may have several solutions.
+    """
+    problem = Problem(m, [np.asarray(part, float) for part in state], dt, effort, force, torque)
+    y = np.zeros(problem.ends[-1] + len(problem.A))
+    y[: problem.ends[0]] = np.ravel(V)
+    value = problem.equations(y)
+    dynamics, g, room = np.split(value, problem.ends[:2])
+    if np.max(np.abs(g), initial=0.0) > slack:
+        return np.inf
+    first, known, equal = 0, {}, []  # multipliers with a known value; pairs (of psi) whose slack vanishes
+    for contact in m.contacts:
+        if room[first] > slack:
+            known[first] = 0.0
+        if contact.friction > 0:
+            eta = room[first + 2 : first + 6]  # +- B V
+            sliding = max(0.0, -eta.min())
+            known[first + 1] = sliding
+            known |= {first + 2 + i: 0.0 for i in range(4) if eta[i] + sliding > slack}
+            if sliding > slack:
+                equal.append(first + 1)
+        if room[first] < -slack:
+            return np.inf
+        first += 6 if contact.friction > 0 else 1
+    while first < len(room):
+        if problem.A[first].any():  # a drive at its limit: its effort is cut by what exceeds it
+            known[first], known[first + 1] = np.maximum(0.0, -room[first : first + 2])
+            first += 2
+            continue
+        if room[first] < -slack:
+            return np.inf
+        if room[first] > slack:
+            known[first] = 0.0
+        first += 1
+    forces = problem.linear[: problem.ends[0], : problem.ends[1] - problem.ends[0]]
+    pushes = problem.linear[: problem.ends[0], problem.ends[2] - problem.ends[0] :]
+    columns = np.hstack([forces, pushes, -np.ones((len(dynamics), 1))])
+    flipped = np.hstack([-forces, -pushes, -np.ones((len(dynamics), 1))])
+    cone = np.hstack([np.zeros((len(problem.A), forces.shape[1])), -problem.A, np.zeros((len(problem.A), 1))])
+    left = [k for k in range(len(room)) if k in known and problem.A[k].any() and k not in equal]
+    bounds = [(None, None)] * forces.shape[1]
+    bounds += [(known[k], known[k]) if k in known else (0, None) for k in range(len(room))] + [(0, None)]
+    best = linprog(
+        np.eye(columns.shape[1])[-1],
+        A_ub=np.vstack([columns, flipped, cone[left]]),
+        b_ub=np.concatenate([-dynamics, dynamics, np.full(len(left), slack)]),
+        A_eq=cone[equal] if equal else None,
+        b_eq=np.zeros(len(equal)) if equal else None,
+        bounds=bounds,
+    )
+    return float(best.fun) if best.success else np.inf

@@ -1,0 +1,106 @@
+"""What tasks of robots with a base that moves freely share: the usual observation, and starts that touch the ground."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vigym.engine import coordinates, diagnostics
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import from_rotation_vector, multiply
+from vigym.envs.randomization import Randomization
+from vigym.envs.task import Array, Indices, Task
+
+TOUCH = 1e-9  # m above the ground
+
+
+class RobotTask(Task):
+    """A task of a robot whose first body is its base, which no joint ties to the world.
+
+    observation: "base" (the base and all joints, as Gymnasium's qpos and qvel), or "maximal" for every body
+    exclude_current_positions_from_observation: leave x and y of the base out of it
+    """
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        *,
+        observation: str,
+        exclude_current_positions_from_observation: bool,
+        num_envs: int,
+        num_threads: int,
+        dt: float,
+        frame_skip: int,
+        randomization: Randomization | Mapping[str, Any] | None,
+    ) -> None:
+        self.choose_observation(observation, "base")
+        self.skipped = 2 if exclude_current_positions_from_observation else 0
+        self.base = mechanism.bodies[0].name
+        super().__init__(
+            mechanism,
+            num_envs=num_envs,
+            num_threads=num_threads,
+            dt=dt,
+            frame_skip=frame_skip,
+            randomization=randomization,
+        )
+        self.rest = self.sim.joint_positions()[0]  # where the model starts
+        self.rest_state = self.sim.state
+
+    def observation_names(self) -> list[str]:
+        """Of the base and the joints, or of all bodies; a task may add to it, and then to `observe` as well."""
+        if self.observes_maximal:
+            return self.maximal_names()
+        base, joints = self.base, self.sim.axis_names
+        position = [f"{axis} of the {base}" for axis in "xyz"][self.skipped :]
+        turn = [f"{axis} of the {base}'s quaternion" for axis in "wxyz"]
+        velocity = [f"velocity along {axis} of the {base}" for axis in "xyz"]
+        spin = [f"angular velocity about the {base}'s {axis}" for axis in "xyz"]
+        return [*position, *turn, *joints, *velocity, *spin, *(f"velocity of {name}" for name in joints)]
+
+    def observe(self) -> Array:
+        if self.observes_maximal:
+            return self.maximal()
+        x, q, v, w = (part[:, 0] for part in self.state)
+        joints, rates = self.sim.joint_positions(), self.sim.joint_velocities()
+        return np.concatenate([x[:, self.skipped :], q, joints, v, w, rates], -1)
+
+    def put(
+        self,
+        env: Indices,
+        joints: Array,
+        rates: Array,
+        x: Array,
+        q: Array,
+        v: Array | None = None,
+        w: Array | None = None,
+        *,
+        touch: bool = True,
+    ) -> None:
+        """Start the environments `env` with these joints (len(env), n_axes) and this base (len(env), 3 or 4).
+
+        The base is moved along z until the lowest contact touches the ground; without `touch`, only if that is up.
+        """
+        n, model = len(env), self.sim.model
+        roots = [np.repeat(part[:1], n, axis=0) for part in self.rest_state]
+        for part, value in zip(roots, (x, q, v, w), strict=True):
+            part[:, 0] = 0.0 if value is None else value
+        if model.n_contacts:
+            pose = coordinates.forward(model, joints, roots[0], roots[1])
+            # how far up the gap of each contact closes depends on the slope of its plane
+            up = model.contact_table.normal[:, 2]
+            lift = ((TOUCH - diagnostics.gaps(model, *pose)) / up).max(-1)
+            roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
+        phi, mask = self.rows(env, joints)
+        given = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}
+        given["q"][~mask] = 1.0, 0.0, 0.0, 0.0
+        self.sim.set_joint_state(phi, self.rows(env, rates)[0], mask, **given)
+
+    def turned(self, q: Array, phi: Array) -> Array:
+        """Orientations q turned by rotation vectors phi in the world."""
+        return multiply(from_rotation_vector(phi), q)
+
+    def info(self) -> dict[str, Array]:
+        x, v = self.state.x[:, 0], self.state.v[:, 0]
+        names = ("x_position", "y_position", "z_position", "x_velocity", "y_velocity", "z_velocity")
+        return dict(zip(names, [*x.T.copy(), *v.T.copy()], strict=True))
