@@ -65,13 +65,13 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
         self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
 
-    @property  # type: ignore[override]
-    def np_random(self) -> tuple[np.random.Generator, ...]:
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generator of every environment."""
         return tuple(self._rngs)
 
-    @property  # type: ignore[override]
-    def np_random_seed(self) -> tuple[int, ...]:
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
         """The seed of every environment."""
         return tuple(self._seeds)
 
