@@ -73,14 +73,14 @@ class Worker:
 def run_all(jobs: Iterable[Job]) -> Iterator[tuple[Job, list[Row]]]:
     """Rows of all jobs, one after the other.
 
-    Once a job has run out of time, later ones of its group, which are larger, are not tried.
+    Once a job has run out of time, larger ones of its kind are not tried.
     """
     worker: Worker | None = None
     group: tuple[str, ...] = ()
-    given_up: set[tuple[str, ...]] = set()
+    given_up: list[Job] = []
     try:
         for job in jobs:
-            if job.group in given_up:
+            if any(job.surpasses(other) for other in given_up):
                 yield job, [empty_row(job, status="timeout", note="a smaller one took too long")]
                 continue
             if job.kind == "startup":
@@ -95,7 +95,7 @@ def run_all(jobs: Iterable[Job]) -> Iterator[tuple[Job, list[Row]]]:
                 worker.stop()
                 worker = None
             if rows[0].status == "timeout":
-                given_up.add(job.group)
+                given_up.append(job)
             yield job, rows
     finally:
         if worker is not None:

@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+SIZES = ("contacts", "links", "cells")  # parameters of scenes that say how large they are
+
 
 @dataclass
 class Job:
@@ -15,7 +17,8 @@ class Job:
     engine: "vigym", "mujoco" or "pybullet"; mode: a name for `options`, which go to the engine's runner.
     scene, parameters: what is simulated. num_envs, threads: how many at once.
     steps: how many are run; None is the scene's own number.
-    repeats: passes, of which the fastest counts; fewer once they have taken `budget` s together.
+    repeats: passes, of which the fastest counts; more until they have taken `least` s together (short ones need a quiet
+        moment), fewer once they have taken `budget` s.
     timeout: s, after which the worker is stopped.
     """
 
@@ -30,6 +33,7 @@ class Job:
     threads: int = 1
     steps: int | None = None
     repeats: int = 3
+    least: float = 0.0
     budget: float = 10.0
     timeout: float = 120.0
 
@@ -37,6 +41,19 @@ class Job:
     def group(self) -> tuple[str, ...]:
         """Jobs of one group share a process."""
         return self.suite, self.engine, self.mode, self.scene, self.kind
+
+    @property
+    def size(self) -> int:
+        """Contacts, links or cells; 0 for scenes that do not grow."""
+        return next((self.parameters[name] for name in SIZES if name in self.parameters), 0)
+
+    def surpasses(self, other: "Job") -> bool:
+        """Whether this is the same as another job, or the same with more of everything: it will take no less time."""
+        same = [
+            (job.group, job.threads, job.options, {k: v for k, v in job.parameters.items() if k not in SIZES})
+            for job in (self, other)
+        ]
+        return same[0] == same[1] and self.size >= other.size and self.num_envs >= other.num_envs
 
 
 @dataclass

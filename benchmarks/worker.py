@@ -41,8 +41,7 @@ def runner(job: Job, scene: Scene, dt: float, steps: int) -> Runner:
 def empty_row(job: Job, **values: Any) -> Row:
     """The row of a job before anything is known."""
     known: dict[str, Any] = {"drop": job.parameters.get("drop"), "dt": job.parameters.get("dt")}
-    size = next((job.parameters[name] for name in ("contacts", "links", "cells") if name in job.parameters), 0)
-    row = Row(job.suite, job.scene, job.engine, job.mode, size, num_envs=job.num_envs, threads=job.threads, **known)
+    row = Row(job.suite, job.scene, job.engine, job.mode, job.size, num_envs=job.num_envs, threads=job.threads, **known)
     for name, value in values.items():
         setattr(row, name, value)
     return row
@@ -123,8 +122,10 @@ def clock(engine: Runner, row: Row, job: Job) -> None:
     """The fastest of several passes."""
     count = engine.steps * engine.num_envs
     passes: list[Stopwatch] = []
-    while len(passes) < max(1, job.repeats) and (not passes or sum(watch.wall for watch in passes) < job.budget):
+    spent = 0.0
+    while not passes or ((len(passes) < job.repeats or spent < job.least) and spent < job.budget):
         passes.append(engine.time())
+        spent += passes[-1].wall
     row.wall = 1e6 * min(watch.wall for watch in passes) / count
     cpu = 1e6 * min(watch.cpu for watch in passes) / count
     row.microseconds = cpu if engine.threads == 1 else row.wall

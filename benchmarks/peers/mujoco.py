@@ -115,6 +115,7 @@ class Mujoco(Runner):
         for env in range(self.num_envs):
             self._place(env)
             mujoco.mj_getState(self.model, self.data, self.initial[env], mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        self.written = np.ones((self.num_envs, self.chunk, size))  # ones: memory that is really there
         self.copies = [mujoco.MjData(self.model) for _ in range(self.threads)]
 
     def _place(self, env: int) -> None:
@@ -145,7 +146,7 @@ class Mujoco(Runner):
                 if self.constant:
                     control = np.repeat(self.targets, count, axis=1)
                 control = np.ascontiguousarray(control)
-                written = np.zeros((self.num_envs, count, state.shape[1]))
+                written = self.written if count == self.chunk else np.ones((self.num_envs, count, state.shape[1]))
                 sensors = np.zeros((self.num_envs, count, 0))
                 with watch:
                     pool.rollout(

@@ -41,10 +41,11 @@ def test_a_crash_or_a_hang_is_one_row():
         Job("disc", "vigym", "disc", DISC, repeats=1),
         Job("disc", "vigym", "disc", {"contacts": 5}, repeats=1, timeout=0.0),
         Job("disc", "vigym", "disc", {"contacts": 6}, repeats=1),
+        Job("disc", "vigym", "disc", {"contacts": 6, "drop": 0.01}, repeats=1),
         Job("loops", "vigym", "loops", {"cells": 2}, repeats=1, steps=3),
     ]
     rows = rows_of(jobs)
-    assert [row.status for row in rows] == ["crashed", "ok", "timeout", "timeout", "ok"]
+    assert [row.status for row in rows] == ["crashed", "ok", "timeout", "timeout", "ok", "ok"]
     assert "no such scene" in rows[0].note
     assert "smaller" in rows[3].note
 
