@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+ACCURACY = "not timed: against own fine steps"  # `timing` of rows of that kind
 SIZES = ("contacts", "links", "cells")  # parameters of scenes that say how large they are
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from vigym.benchmarks.rows import Row
+from vigym.benchmarks.rows import ACCURACY, Row
 from vigym.benchmarks.targets import Target, exponent
 
 GROWING = ("disc", "chain", "loops")
@@ -62,7 +62,7 @@ def growth(rows: Sequence[Row]) -> str:
 
 def by_step(rows: Sequence[Row]) -> str:
     """Microseconds a step by time step, one line an engine, mode, scene and number of environments."""
-    rows = [row for row in rows if row.foot_error is None and row.status != "missing"]
+    rows = [row for row in rows if row.timing != ACCURACY and row.status != "missing"]
     dts = sorted({row.dt for row in rows if row.dt is not None})
     lines = []
     for key in dict.fromkeys((row.scene, row.label, row.num_envs) for row in rows):
@@ -77,8 +77,7 @@ def by_step(rows: Sequence[Row]) -> str:
 
 def accuracy(rows: Sequence[Row]) -> str:
     """Foot height and travel of the trot against the same engine's fine steps."""
-    rows = [row for row in rows if row.foot_error is not None or (row.status == "diverged" and row.steps)]
-    rows = [row for row in rows if row.microseconds is None]
+    rows = [row for row in rows if row.timing == ACCURACY]
     dts = sorted({row.dt for row in rows if row.dt is not None})
     lines = []
     for label in dict.fromkeys(row.label for row in rows):
@@ -138,7 +137,7 @@ def report(rows: Sequence[Row], targets: Sequence[Target], title: str) -> str:
             parts.append(starts(mine))
         else:
             parts.append(by_step(mine))
-        if any(row.foot_error is not None for row in mine):
+        if any(row.timing == ACCURACY for row in mine):
             parts.append(accuracy(mine))
     wrong = [[r.suite, r.label, str(r.size or r.dt or ""), r.status, r.note] for r in rows if r.status != "ok"]
     if wrong:

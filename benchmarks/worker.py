@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from vigym.benchmarks.measures import Measures
-from vigym.benchmarks.rows import Job, Row
+from vigym.benchmarks.rows import ACCURACY, Job, Row
 from vigym.benchmarks.runner import Runner, Stopwatch
 from vigym.benchmarks.scenes import Scene, build
 
@@ -161,6 +161,7 @@ def accuracy(job: Job) -> list[Row]:
         if reference is None:
             reference = np.array(heights), travel
         row = empty_row(job, scene=scene.name, dt=dt, steps=scene.steps, travel=travel, failures=failures)
+        row.timing = ACCURACY
         row.foot_error = float(np.abs(np.array(heights) - reference[0]).max())
         row.travel_error = abs(travel - reference[1]) / reference[1]
         if not np.isfinite(row.foot_error + row.travel_error) or row.foot_error > ABSURD:

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from vigym.benchmarks import machine, plots, suites, tables
-from vigym.benchmarks.rows import Row, Table, read
+from vigym.benchmarks.rows import ACCURACY, Row, Table, read
 from vigym.benchmarks.scenes.chain import GENTLE
 from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time
+from vigym.benchmarks.worker import FINE
 
 
 def timed(suite: str, engine: str, microseconds: float, **values) -> Row:
@@ -33,7 +34,9 @@ def good_rows() -> list[Row]:
         for dt in (0.001, 0.005):
             rows.append(replace(timed("a1", engine, single, scene="a1-trot"), dt=dt))
             rows.append(replace(timed("a1", engine, batch, scene="a1-trot", num_envs=64), dt=dt))
-            swept = replace(Row("a1", "a1-trot", engine, dt=dt, steps=10), foot_error=1e-3, travel_error=0.001)
+            swept = replace(
+                Row("a1", "a1-trot", engine, dt=dt, steps=10, timing=ACCURACY), foot_error=1e-3, travel_error=0.001
+            )
             rows.append(swept if dt <= largest else replace(swept, travel_error=0.5))
     rows.append(Row("startup", "overhead", "vigym", microseconds=4.9, dt=1e-6))
     rows += [Row("startup", "startup", "vigym", mode, seconds=t) for mode, t in (("warm", 1.5), ("cold", 15.0))]
@@ -84,7 +87,8 @@ def test_exponent():
 
 
 def test_a_step_counts_only_if_all_smaller_ones_do():
-    swept = [Row("a1", "a1-trot", "vigym", dt=dt, steps=1, foot_error=0.0, travel_error=0.0) for dt in (0.1, 0.2, 0.3)]
+    row = Row("a1", "a1-trot", "vigym", timing=ACCURACY, foot_error=0.0, travel_error=0.0)
+    swept = [replace(row, dt=dt) for dt in (0.1, 0.2, 0.3)]
     assert largest_step(swept, "vigym") == 0.3
     swept[1].foot_error = 0.0021
     assert largest_step(swept, "vigym") == 0.1
@@ -92,6 +96,12 @@ def test_a_step_counts_only_if_all_smaller_ones_do():
     assert largest_step(swept, "vigym") is None
     batch = [replace(timed("a1", "vigym", 10.0, scene="a1-trot", num_envs=64), dt=dt) for dt in (0.1, 0.2)]
     assert "not close enough" in real_time(swept + batch, "vigym")[1]
+    other = [replace(row, mode="other", status="ok", foot_error=0.0) for row in swept]
+    slower = [replace(row, mode="other", microseconds=1000.0) for row in batch]
+    # a mode that is close enough counts, however slow; at its largest step that was timed
+    assert real_time(swept + batch + other + slower, "vigym") == (pytest.approx(200.0), "vigym other at 200 ms")
+    reference = [replace(row, dt=FINE) for row in other]
+    assert largest_step(reference, "vigym other") is None  # what others are compared with is always close to itself
 
 
 def test_rows_survive_the_file(tmp_path):
