@@ -11,8 +11,10 @@ from vigym import Simulator
 # Velocities agree to 1e-9 (times their size): a residual of 1e-10 (N, N m) changes that of a body of 0.3 kg and
 # 5e-4 kg m^2 by up to 1e-10 h / J = 2e-9 rad/s, and Newton's last step leaves far less. An interior point stops at
 # products of the size of the tolerance: a contact with little friction force beta still slides by tolerance / beta,
-# hence 1e-8 for contacts. Where loops, contacts and limits meet in rigid frames, forces are of the order 1e4 N and
-# neither side can be solved to better than 1e-8.
+# hence a tolerance of 1e-11 for contacts. Where loops, contacts and limits meet in rigid frames, forces are of the
+# order 1e4 N and neither side can be solved to better than 1e-8.
+# Friction has steps with more than one solution. Where the two sides differ, the reference must confirm that ours
+# solves its equations just as well (`reference.misfit`), and that must be rare.
 settings.register_profile(
     "oracle", deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, phases=[Phase.generate]
 )
@@ -35,23 +37,27 @@ def compare(scene: Scene, tolerance: float, agreement: float) -> None:
         return
     compare.solved += 1
     state = sim.state
-    scale = max(1.0, np.abs(expected.v).max(), np.abs(expected.w).max())
-    np.testing.assert_allclose(state.v[0], expected.v, rtol=0, atol=agreement * scale)
-    np.testing.assert_allclose(state.w[0], expected.w, rtol=0, atol=agreement * scale)
-    np.testing.assert_allclose(state.x[0], expected.x, rtol=0, atol=agreement * scale * DT)
+    V, expected_V = np.concatenate([state.v[0], state.w[0]], -1), np.concatenate([expected.v, expected.w], -1)
+    scale = max(1.0, np.abs(expected_V).max())
     assert sim.joint_error()[0] < 1e-10
     if m.contacts:
         assert sim.contact_gaps().min() > -1e-9
+    if m.contacts and np.abs(V - expected_V).max() > agreement * scale:
+        assert reference.misfit(m, scene.state, DT, V, scene.effort, scene.force, scene.torque) < 1e-7
+        compare.others += 1
+        return
+    np.testing.assert_allclose(V, expected_V, rtol=0, atol=agreement * scale)
+    np.testing.assert_allclose(state.x[0], expected.x, rtol=0, atol=agreement * scale * DT)
 
 
 @pytest.mark.parametrize(
     ("parts", "examples", "tolerance", "agreement"),
     [
         ({}, 30, 1e-10, 1e-9),
-        ({"contacts": True}, 20, 1e-11, 1e-8),
+        ({"contacts": True}, 20, 1e-11, 1e-9),
         ({"laws": True}, 20, 1e-10, 1e-9),
         ({"loops": True}, 20, 1e-10, 1e-9),
-        (None, 20, 1e-8, 1e-6),
+        (None, 20, 1e-8, 1e-7),
     ],
     ids=["joints", "contacts", "laws", "loops", "everything"],
 )
@@ -64,10 +70,10 @@ def test_one_step_agrees_with_the_reference(parts, examples, tolerance, agreemen
     ("parts", "tolerance", "agreement"),
     [
         ({}, 1e-10, 1e-9),
-        ({"contacts": True}, 1e-11, 1e-8),
+        ({"contacts": True}, 1e-11, 1e-9),
         ({"laws": True}, 1e-10, 1e-9),
         ({"loops": True}, 1e-10, 1e-9),
-        (None, 1e-8, 1e-6),
+        (None, 1e-8, 1e-7),
     ],
     ids=["joints", "contacts", "laws", "loops", "everything"],
 )
@@ -77,7 +83,7 @@ def test_many_steps_agree_with_the_reference(parts, tolerance, agreement):
 
 def agree(parts, examples, tolerance, agreement):
     parts = {"contacts": True, "laws": True, "loops": True} if parts is None else parts
-    compare.solved = compare.unsolved = 0
+    compare.solved = compare.unsolved = compare.others = 0
 
     @settings(settings.get_profile("oracle"), max_examples=examples)
     @given(scenes(**parts))
@@ -87,3 +93,4 @@ def agree(parts, examples, tolerance, agreement):
     run()
     # where both sides get stuck, or the kernels cut the step, is mostly in rigid frames
     assert compare.solved >= (0.75 if len(parts) == 3 else 0.9) * examples
+    assert compare.others <= 0.05 * examples

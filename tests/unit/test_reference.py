@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scenes
 
 import reference as ref
 
@@ -478,3 +479,16 @@ def test_failure_is_reported():
     result = ref.step(m, rest(), 0.01)  # two welds that contradict each other
     assert not result.converged
     assert result.residual > 0.01
+
+
+def test_misfit_knows_a_solution_from_what_is_none():
+    # A box that slides: friction is at the edge of its cone, against the motion. Its solution fits, others do not.
+    m, h = scenes.box(friction=0.3), 0.01
+    state = [[[0, 0, 0.1]], [[1.0, 0, 0, 0]], [[1.0, 0.4, 0]], [[0, 0, 0.5]]]
+    zero = np.zeros((1, 3))
+    found = ref.step(m, state, h)
+    V = np.concatenate([found.v, found.w], -1)
+    assert ref.misfit(m, state, h, V, np.zeros(0), zero, zero) < 1e-7
+    for k, size in ((0, 1e-3), (1, -1e-3), (2, -1e-3), (2, 1e-2), (5, 1e-2)):
+        other = V + size * np.eye(6)[k]
+        assert ref.misfit(m, state, h, other, np.zeros(0), zero, zero) > 1e-2
