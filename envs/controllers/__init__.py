@@ -1,0 +1,1 @@
+"""Scripted controllers: no learning, from observations to actions."""

@@ -1,0 +1,211 @@
+"""VIHopper-v0: jump, turn once about a horizontal axis in the air, land upright and stay."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from vigym.envs.compiled import compiled
+from vigym.envs.hopper_base import HopperTask
+from vigym.envs.task import Array, Draws, Flags, Indices
+
+COMPONENT = np.sqrt(0.5)
+AXIS = np.array([COMPONENT, COMPONENT, 0.0])  # of the turn, world
+FULL = 2.0 * np.pi
+# A success: the turn within 20 degrees of a full one, upright within 10 degrees for 1 s
+TURN_ERROR, TILT, STAND = np.radians(20.0), np.radians(10.0), 1.0
+LEAN = np.sin(TILT / 2) ** 2
+SPEED = 0.5  # m/s, of the sphere: at which standing still is worth half
+
+
+@compiled
+def follow(x, v, w, om, lean, touching, action, dt, weights, progress, rate, stood, apex, terms):
+    """Follow the jump over a control step of dt s, and judge it: terms (4, n) of the reward, with their `weights`.
+
+    progress: what is left of the turn, in the air, landed, time (n, 4); the last three arrays before the terms are
+    `Hopper`'s
+    """
+    for n in range(len(x)):
+        left, aloft, landed = progress[n, 0], progress[n, 1] > 0.0, progress[n, 2] > 0.0
+        before, last = abs(left), rate[n]
+        rate[n] = COMPONENT * (om[n, 0] + om[n, 1])
+        if touching[n]:
+            landed = landed or left < FULL / 2
+            if not landed:
+                left = FULL
+        elif aloft and not landed:
+            left -= 0.5 * dt * (last + rate[n])
+        progress[n, 0], progress[n, 1], progress[n, 2] = left, not touching[n], landed
+        progress[n, 3] += dt
+        apex[n] = max(apex[n], x[n, 0, 2])
+        standing = landed and touching[n]
+        stood[n] = stood[n] + 1 if standing and lean[n] <= LEAN and abs(left) <= TURN_ERROR else 0
+
+        v1, v2, v3 = v[n, 0]
+        w1, w2, w3 = w[n, 0]
+        off = (left / TURN_ERROR) ** 2 + lean[n] * (2.0 / TILT) ** 2 + (v1 * v1 + v2 * v2 + v3 * v3) / SPEED**2
+        effort = 0.0
+        for k in range(4):
+            effort += action[n, k] * action[n, k]
+        terms[0, n] = weights[0] * (before - abs(left)) / FULL
+        terms[1, n] = weights[1] / (1.0 + off) if standing else 0.0
+        terms[2, n] = -weights[2] * (w1 * w1 + w2 * w2 + w3 * w3) if touching[n] else 0.0
+        terms[3, n] = -weights[3] * effort
+
+
+class Hopper(HopperTask):
+    """
+    ## Description
+    The hopper in space of the paper: a sphere that slides along a pole, pushed by a force along it, and turned by
+    torques about three axes. It starts on its foot, has to jump, turn once about the horizontal axis [1 1 0] while in
+    the air, land upright on its foot and stay there. Only the foot is stopped by the ground.
+
+    ## Action Space
+    `Box(-1, 1, (4,), float32)`
+
+    | Num | Action | Control | Min | Max | Unit |
+    |---|---|---|---|---|---|
+    | 0 | force of the leg, pushing the pole down | 60 N times the action | -1 | 1 | force (N) |
+    | 1 | torque on the sphere about its x | 5 N m times the action | -1 | 1 | torque (N m) |
+    | 2 | torque on the sphere about its y | 5 N m times the action | -1 | 1 | torque (N m) |
+    | 3 | torque on the sphere about its z | 0.5 N m times the action | -1 | 1 | torque (N m) |
+
+    ## Observation Space
+    `Box(-3.4e38, 3.4e38, (20,), float64)`; with `observation="maximal"` the state of every body instead of the first
+    13. With `exclude_current_positions_from_observation=False`, x and y of the sphere come first.
+
+    | Num | Observation | Unit |
+    |---|---|---|
+    | 0 | z of the sphere | position (m) |
+    | 1 | w of the sphere's quaternion | - |
+    | 2 | x of the sphere's quaternion | - |
+    | 3 | y of the sphere's quaternion | - |
+    | 4 | z of the sphere's quaternion | - |
+    | 5 | leg | position (m) |
+    | 6 | velocity along x of the sphere | velocity (m/s) |
+    | 7 | velocity along y of the sphere | velocity (m/s) |
+    | 8 | velocity along z of the sphere | velocity (m/s) |
+    | 9 | angular velocity about the sphere's x | angular velocity (rad/s) |
+    | 10 | angular velocity about the sphere's y | angular velocity (rad/s) |
+    | 11 | angular velocity about the sphere's z | angular velocity (rad/s) |
+    | 12 | velocity of leg | velocity (m/s) |
+    | 13 | upward direction along the sphere's x | - |
+    | 14 | upward direction along the sphere's y | - |
+    | 15 | upward direction along the sphere's z | - |
+    | 16 | what is left of the turn | angle (rad) |
+    | 17 | whether the foot is in the air | 0 or 1 |
+    | 18 | whether it has landed after a turn | 0 or 1 |
+    | 19 | time since the start | time (s) |
+
+    ## Rewards
+    The turn is the integral of the angular velocity about the axis since the foot last left the ground; it counts in
+    the air only. When the foot comes down after less than half a turn, the turn is lost; after more than that, the
+    hopper has landed, and the turn remains as it is. With progress = 1 - |1 - turn / 360 degrees|,
+    reward = reward_turn + reward_stand + reward_spin + reward_ctrl:
+    - reward_turn = `turn_reward_weight` times the change of progress: a full turn is worth the weight, all else less
+    - reward_stand = `stand_reward_weight` / (1 + (turn error / 20 degrees)^2 + (tilt / 10 degrees)^2 +
+      (speed of the sphere / 0.5 m/s)^2) while the foot is on the ground after landing, else 0
+    - reward_spin = -`spin_cost_weight` times the squared angular velocity (rad/s) while the foot is on the ground
+    - reward_ctrl = -`ctrl_cost_weight` times the sum of the squared actions
+
+    `info["success"]` is True while the hopper has been standing for at least 1 s: foot on the ground, upright within 10
+    degrees, after a turn of 360 +- 20 degrees.
+
+    ## Starting State
+    Upright on the foot, on the leg's lower stop, at rest, with uniform noise within +-`reset_noise_scale` on
+    orientation (rotation vector, rad), velocity (m/s) and angular velocity (rad/s), and within 0 to
+    `reset_noise_scale` on the leg (m).
+
+    ## Episode End
+    Terminated when the sphere or the upper end of the pole is in the ground, if `terminate_when_unhealthy`, or when a
+    step of the physics cannot be solved (`info["solver_failed"]`). Truncated after 200 steps of 0.02 s.
+
+    ## Arguments
+    | Parameter | Type | Default | Description |
+    |---|---|---|---|
+    | `frame_skip` | int | `4` | steps of the simulator in a control step |
+    | `dt` | float | `0.005` | step of the simulator, s |
+    | `friction` | float | `0.2` | of the foot |
+    | `turn_reward_weight` | float | `20.0` | reward of a full turn |
+    | `stand_reward_weight` | float | `1.0` | reward of a step of perfect standing |
+    | `spin_cost_weight` | float | `0.001` | cost of turning on the ground |
+    | `ctrl_cost_weight` | float | `0.01` | cost of actions |
+    | `terminate_when_unhealthy` | bool | `True` | whether a fall ends the episode |
+    | `reset_noise_scale` | float | `0.05` | range of the start |
+    | `exclude_current_positions_from_observation` | bool | `True` | leave x and y of the sphere out |
+    | `observation` | str | `"base"` | `"base"`, or `"maximal"` for the state of every body |
+    | `randomization` | dict or None | `None` | what differs between episodes, see `Randomization` |
+    | `num_threads` | int | `1` | threads that share the environments of a batch |
+
+    ## Version History
+    * v0: first version
+    """
+
+    def __init__(
+        self,
+        *,
+        frame_skip: int = 4,
+        dt: float = 0.005,
+        friction: float = 0.2,
+        turn_reward_weight: float = 20.0,
+        stand_reward_weight: float = 1.0,
+        spin_cost_weight: float = 0.001,
+        ctrl_cost_weight: float = 0.01,
+        terminate_when_unhealthy: bool = True,
+        reset_noise_scale: float = 0.05,
+        exclude_current_positions_from_observation: bool = True,
+        observation: str = "base",
+        randomization: Mapping[str, Any] | None = None,
+        num_envs: int = 1,
+        num_threads: int = 1,
+    ) -> None:
+        self.weights = np.array([turn_reward_weight, stand_reward_weight, spin_cost_weight, ctrl_cost_weight], float)
+        self.terminate_when_unhealthy = terminate_when_unhealthy
+        super().__init__(
+            friction=friction,
+            reset_noise_scale=reset_noise_scale,
+            observation=observation,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
+            num_envs=num_envs,
+            num_threads=num_threads,
+            dt=dt,
+            frame_skip=frame_skip,
+            randomization=randomization,
+        )
+        self.enough = round(STAND / self.dt)
+        # what is left of the turn, rad; 1 if the foot is in the air; 1 if it has landed after half a turn; time, s
+        self.progress = np.zeros((num_envs, 4))
+        self.rate = np.zeros(num_envs)  # of the turn, rad/s
+        self.stood = np.zeros(num_envs, np.int64)  # control steps of standing as a success asks for
+        self.apex = np.zeros(num_envs)  # highest position of the sphere, m
+
+    def start(self, env: Indices, draws: Draws) -> None:
+        super().start(env, draws)
+        self.progress[env] = FULL, 0.0, 0.0, 0.0
+        self.rate[env], self.stood[env], self.apex[env] = 0.0, 0, self.state.x[env, 0, 2]
+
+    def observation_names(self) -> list[str]:
+        up = [f"upward direction along the {self.base}'s {axis}" for axis in "xyz"]
+        progress = ["what is left of the turn", "whether the foot is in the air", "whether it has landed after a turn"]
+        return [*super().observation_names(), *up, *progress, "time since the start"]
+
+    def observe(self) -> Array:
+        return np.concatenate([super().observe(), self.up, self.progress], -1)
+
+    def rewards(self) -> dict[str, Array]:
+        self.look()
+        terms, (x, _, v, w) = np.empty((4, self.num_envs)), self.state
+        seen = x, v, w, self.om, self.lean, self.touching, self.action
+        follow(*seen, self.dt, self.weights, self.progress, self.rate, self.stood, self.apex, terms)
+        return dict(zip(("reward_turn", "reward_stand", "reward_spin", "reward_ctrl"), terms, strict=True))
+
+    def terminated(self) -> Flags:
+        return self.fallen & self.terminate_when_unhealthy
+
+    def info(self) -> dict[str, Array]:
+        return super().info() | {
+            "turn": np.degrees(FULL - self.progress[:, 0]),
+            "apex": self.apex.copy(),
+            "landed": self.progress[:, 2] > 0.0,
+            "success": self.stood >= self.enough,
+        }

@@ -1,0 +1,203 @@
+"""VIHopper-v0: what counts as a turn, what it is worth, where an episode ends."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from vigym.assets import hopper
+from vigym.envs.compiled import TaskCache
+from vigym.envs.hopper import AXIS, FULL, Hopper, follow
+from vigym.envs.hopper_base import TORQUE, look
+
+NAMES = Hopper().observation_names()
+LEFT, ALOFT, LANDED, TIME = range(NAMES.index("what is left of the turn"), len(NAMES))
+
+
+def airborne(spin: float, height: float = 3.0, axis: np.ndarray = AXIS, **kwargs) -> Hopper:
+    """In the air at rest but for an angular velocity of `spin` rad/s about an axis of the world."""
+    task = Hopper(reset_noise_scale=0.0, **kwargs)
+    rng = np.random.default_rng(0)
+    task.reset(np.zeros(1, np.int64), [rng], {})
+    task.sim.set_joint_state([0.0], x=[[0, 0, height], [0, 0, 0]], w=[spin * axis, spin * axis])
+    return task
+
+
+def steps(task: Hopper, n: int, action=(0.0, 0.0, 0.0, 0.0)) -> list[dict]:
+    """The terms of n control steps."""
+    return [task.step(np.array([action], float))[0] for _ in range(n)]
+
+
+# -------------------- the state is read right
+
+
+def test_kinematics_are_those_of_the_engine():
+    env = gym.make_vec("VIHopper-v0", num_envs=7, reset_noise_scale=0.2, terminate_when_unhealthy=False)
+    env.reset(seed=4)
+    task, rng, touched = env.task, np.random.default_rng(0), 0
+    for _ in range(40):
+        env.step(rng.uniform(-1, 1, (7, 4)))
+        sim = task.sim
+        np.testing.assert_allclose(task.foot, sim.contact_gaps()[:, 0], atol=1e-12)
+        velocity = np.linalg.norm(sim.contact_velocities()[:, 0, :2], axis=-1)
+        np.testing.assert_allclose(task.slip, np.where(task.touching, velocity, 0.0), atol=1e-9)  # joints: 1e-10
+        loaded = np.linalg.norm(sim.contact_forces()[:, 0], axis=-1) > 1e-3
+        assert (task.touching[loaded]).all()
+        touched += loaded.sum()
+    assert touched > 20
+
+
+def test_kernels_give_the_same_uncompiled():
+    env = gym.make_vec("VIHopper-v0", num_envs=3)
+    env.reset(seed=0)
+    task = env.task
+    for action in np.random.default_rng(0).uniform(-1, 1, (5, 3, 4)):
+        env.step(action)
+        seen = [np.zeros_like(part) for part in (task.up, task.om, task.lean, task.tilt, task.foot, task.slip)]
+        seen += [np.zeros(3, bool), np.zeros(3, bool)]
+        look.py_func(*task.state, task.sim.dt, *seen)
+        ours = (task.up, task.om, task.lean, task.tilt, task.foot, task.slip, task.touching, task.fallen)
+        for one, other in zip(ours, seen, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-15)
+
+
+def test_compiled_code_is_kept_by_its_constants(monkeypatch):
+    before = TaskCache(follow.py_func).source
+    assert TaskCache(follow.py_func).source == before
+    monkeypatch.setitem(follow.py_func.__globals__, "FULL", 1.0)
+    assert TaskCache(follow.py_func).source != before
+
+
+def test_actions_are_a_force_and_torques():
+    task = Hopper(num_envs=2)
+    controls = task.controls(np.array([[0.5, 1.0, -0.5, 0.2], [0.0, 0.0, 0.0, 0.0]]))
+    np.testing.assert_allclose(controls["effort"], [[30.0], [0.0]])
+    np.testing.assert_allclose(controls["torque"][0], [[5.0, -2.5, 0.1], [0.0, 0.0, 0.0]])
+    assert (TORQUE <= hopper.TORQUE_LIMIT).all()
+
+
+# -------------------- what counts as a turn
+
+
+@pytest.mark.parametrize("spin", [5.0, -5.0, 40.0])
+def test_a_turn_in_the_air_is_counted(spin):
+    # a rod goes on spinning about an axis across it; the turn of a step, 2 asin(h w / 2), is (h w)^2 / 24 <= 2e-3 more
+    # than h w. The first step is not counted: the hopper was on the ground before it was put into the air.
+    task = airborne(spin)
+    steps(task, 10, (-0.5, 0.0, 0.0, 0.0))
+    assert FULL - task.progress[0, 0] == pytest.approx(spin * 9 * task.dt, rel=2e-3)
+    assert task.info()["turn"][0] == pytest.approx(np.degrees(spin * 9 * task.dt), rel=2e-3)
+    pole = task.up[0]  # the pole has really turned as far, with the uncounted step
+    assert pole[2] == pytest.approx(np.cos(spin * 10 * task.dt), abs=2e-3 * abs(spin) * 10 * task.dt)
+
+
+def test_only_the_part_about_the_axis_counts():
+    across = np.array([1.0, -1.0, 0.0]) / np.sqrt(2.0)
+    for axis in (across, np.array([0.0, 0.0, 1.0])):
+        task = airborne(5.0, axis=axis)
+        steps(task, 10)
+        assert abs(FULL - task.progress[0, 0]) < 1e-9
+
+
+def test_turning_on_the_ground_does_not_count():
+    task = Hopper(reset_noise_scale=0.0)
+    task.reset(np.zeros(1, np.int64), [np.random.default_rng(0)], {})
+    terms = steps(task, 8, (0.0, 0.1, 0.1, 0.0))  # tips over its foot
+    assert task.tilt[0] > 3.0
+    assert task.progress[0].tolist()[:3] == [FULL, 0.0, 0.0]
+    assert all(term["reward_turn"] == 0.0 for term in terms)
+    assert terms[-1]["reward_spin"] < 0.0
+
+
+def test_a_jump_without_a_turn_is_worth_nothing():
+    env = gym.make("VIHopper-v0", reset_noise_scale=0.0).unwrapped
+    env.reset(seed=0)
+    gained, flew = 0.0, False
+    for k in range(40):
+        seen, _, _, _, info = env.step([1.0 if k < 2 else -1.0, *[0.02 if k == 3 else 0.0] * 2, 0.0])
+        gained += info["reward_turn"]
+        flew |= seen[ALOFT] > 0
+        if flew and not seen[ALOFT]:
+            break
+    assert flew
+    assert not seen[ALOFT]
+    assert not info["landed"]
+    assert seen[LEFT] == FULL
+    assert abs(gained) < 1e-12
+
+
+@pytest.mark.parametrize("turned", [200.0, 300.0, 355.0, 420.0])
+def test_the_turn_of_a_landing_remains(turned):
+    task = airborne(0.0, height=0.45)
+    steps(task, 1)
+    task.progress[0, 0] = FULL - np.radians(turned)
+    while not task.touching[0]:
+        steps(task, 1)
+    assert task.info()["landed"][0]
+    assert task.info()["turn"][0] == pytest.approx(turned)
+    # at rest (but for what the impact left), upright: the term's closed form
+    steps(task, 5)
+    terms = steps(task, 1)[0]
+    error = (turned - 360.0) / 20.0
+    assert terms["reward_stand"][0] == pytest.approx(1.0 / (1.0 + error**2), rel=1e-3)
+    steps(task, 42)
+    assert not task.info()["success"][0]  # after 49 steps
+    steps(task, 1)
+    assert task.info()["success"][0] == (turned == 355.0)
+    assert task.tilt[0] < 1.0
+
+
+def test_rewards_of_a_turn_add_up_to_their_weight():
+    task, retract = airborne(FULL / 0.4), (-0.5, 0.0, 0.0, 0.0)  # or the leg flies out, and the turn slows down
+    gained = sum(term["reward_turn"][0] for term in steps(task, 21, retract))  # 20 of which count
+    assert gained == pytest.approx(20.0, rel=1e-3)
+    more = sum(term["reward_turn"][0] for term in steps(task, 5, retract))
+    assert more == pytest.approx(-20.0 * 5 / 20, rel=1e-3)  # too far is as bad as too little
+
+
+# -------------------- starts and ends
+
+
+def test_starts_stand_on_the_foot():
+    env = gym.make_vec("VIHopper-v0", num_envs=20, reset_noise_scale=0.1)
+    seen, info = env.reset(seed=0)
+    assert not seen[:, [ALOFT, LANDED, TIME]].any()
+    assert (seen[:, LEFT] == FULL).all()
+    assert env.task.touching.all()
+    assert (env.task.foot >= 0.0).all()
+    assert seen[:, NAMES.index("leg")].min() >= 0.0
+    assert seen[:, NAMES.index("leg")].max() <= 0.1
+    assert 1.0 < info["tilt"].max() < np.degrees(0.1 * np.sqrt(2))
+
+
+def test_the_sphere_ends_the_episode_at_the_ground():
+    env = gym.make("VIHopper-v0", reset_noise_scale=0.05).unwrapped
+    env.reset(seed=0)
+    for _ in range(200):
+        _, _, terminated, _, info = env.step(np.zeros(4))
+        if terminated:
+            break
+    assert terminated
+    assert info["z_position"] < hopper.SPHERE_RADIUS
+    assert not info["solver_failed"]
+
+
+def test_the_upper_end_ends_the_episode_at_the_ground():
+    task = airborne(0.0, height=0.5)
+    task.sim.set_joint_state([0.3], x=[[0, 0, 0.35], [0, 0, 0]], q=[[0, 1, 0, 0], [1, 0, 0, 0]], mask=[True])
+    _, _, terminated, _ = task.step(np.zeros((1, 4)))  # head down: upper end 0.1 m below the sphere
+    assert not terminated[0]
+    for _ in range(20):
+        _, _, terminated, _ = task.step(np.zeros((1, 4)))
+        if terminated[0]:
+            break
+    assert terminated[0]
+    assert task.state.x[0, 0, 2] < 0.1 + 0.05
+
+
+def test_time_and_maximal_observation():
+    env = gym.make("VIHopper-v0", observation="maximal", exclude_current_positions_from_observation=False)
+    seen, _ = env.reset(seed=0)
+    assert seen.shape == (2 * 13 + 7,)
+    for _ in range(3):
+        seen = env.step(np.zeros(4))[0]
+    assert seen[-1] == pytest.approx(0.06)
