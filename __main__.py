@@ -13,6 +13,10 @@ from vigym import __version__
 # Command -> (module:function, the first line of the function's docstring).
 # The line stands here too so that `vigym --help` need not import what only one command uses.
 COMMANDS = {
+    "bench": (
+        "vigym.benchmarks.bench:bench",
+        "Compare the speed of vigym, MuJoCo and PyBullet on the same scenes, and what it costs.",
+    ),
     "demo": ("vigym.envs.demo:demo", "Simulate a scene and write what happened to files."),
 }
 

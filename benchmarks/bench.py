@@ -8,13 +8,25 @@ from typing import Literal
 
 from tyro.conf import Positional
 
-from vigym.benchmarks import counters, machine, plots, suites, tables
+from vigym.benchmarks import counters, machine, plots, stages, suites, tables
 from vigym.benchmarks.crew import run_all
 from vigym.benchmarks.rows import Row, Table, read
 from vigym.benchmarks.targets import evaluate
 
 Suite = Literal[
-    "all", "disc", "chain", "a1", "hopper", "free-chain", "loops", "batch", "startup", "targets", "check", "report"
+    "all",
+    "disc",
+    "chain",
+    "a1",
+    "hopper",
+    "free-chain",
+    "loops",
+    "batch",
+    "startup",
+    "targets",
+    "stages",
+    "check",
+    "report",
 ]
 
 
@@ -30,9 +42,10 @@ def bench(
     Writes one CSV file a suite while it runs, then pictures (PNG) and tables (Markdown); needs the extra `compare`.
 
     Args:
-        suite: What to measure; "targets" is what the project's own targets are judged by; "report" makes tables and
-            pictures again from what was measured; "check" compares iterations, flops, packed instructions and compile
-            time with the committed figures, and fails when one is more than 10 % worse.
+        suite: What to measure; "targets" is what the project's own targets are judged by; "stages" says where the
+            time of a step goes; "report" makes tables and pictures again from what was measured; "check" compares
+            iterations, flops, packed instructions and compile time with the committed figures, and fails when one is
+            more than 10 % worse.
         quick: Fewer sizes and passes: two minutes for everything.
         out: Folder for the files; benchmarks/results/ and the name of the processor unless given.
         repeats: Passes of each measurement, of which the fastest counts.
@@ -45,6 +58,12 @@ def bench(
     # in folders of their own, so that a short run does not replace parts of a long one
     part = "targets" if suite == "targets" else "quick" if quick else "."
     folder = out or Path("benchmarks") / "results" / machine.slug(machine.cpu()) / part
+    if suite == "stages":
+        page = folder / "stages.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("\n\n".join(map(stages.table, stages.SCENES)) + "\n", encoding="utf-8")
+        print(page.read_text(encoding="utf-8") + f"\nwrote {page}")
+        return
     if suite != "report":
         measure(suite, quick, folder, repeats)
     write(folder, print_targets=suite in ("all", "targets", "report"))

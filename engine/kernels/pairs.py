@@ -44,11 +44,13 @@ def note(t, norm, values):
     norm[0][0], t.poison[0][0] = largest, poison
 
 
-def reach(t, a, b, da, db):
-    """ratio = max(-d/x): the step 1/ratio is the longest that keeps every x > 0 (fraction to the boundary)."""
+def reach(t, a, b, da, db, inverse):
+    """ratio = max(-d/x): the step 1/ratio is the longest that keeps every x > 0 (fraction to the boundary).
+
+    `inverse` is 1/(a b), so that nothing is divided: da/a = da b inverse."""
     ratio = t.ratio[0][0]
-    for x, d in zip(a + b, da + db, strict=True):
-        ratio = maximum(-1.0 * d / x, ratio)
+    for k, i in enumerate(inverse):
+        ratio = maximum(maximum(-1.0 * da[k] * (b[k] * i), -1.0 * db[k] * (a[k] * i)), ratio)
     t.ratio[0][0] = ratio
 
 

@@ -31,12 +31,12 @@ def measure_axis(m, s, t, a):
 
 @each_contact
 def reach_contact(m, s, t, c):
-    reach(t, *_contact(s, t, c)[:4])
+    reach(t, *_contact(s, t, c)[:4], vec(t.ci[c]))
 
 
 @each_limited_axis
 def reach_axis(m, s, t, a):
-    reach(t, *_axis(s, t, a)[:4])
+    reach(t, *_axis(s, t, a)[:4], vec(t.li[a]))
 
 
 @each_contact
