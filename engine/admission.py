@@ -19,12 +19,14 @@ def check_state(
     dt: float,
     state: State,
     limits: tuple[Array, Array],
+    offset: Array,
     env: NDArray[np.int64],
     phi: Array,
 ) -> None:
     """Raise a StateError that names the first thing wrong with the states of the environments numbered `env`.
 
     limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...)
+    offset: of the planes of contacts (len(env), n_contacts)
     phi: joint coordinates (len(env), n_axes), with their full turns
     """
     x, q, _, w = state
@@ -44,7 +46,7 @@ def check_state(
             f"joint {mechanism.joints[j].name!r} of environment {env[k]} is open by {error[k, j]:.3g} (m or rad): "
             "set poses that close it, or use set_joint_state"
         )
-    gap = diagnostics.gaps(model, x, q)
+    gap = diagnostics.gaps(model, x, q, offset)
     for k, c in np.argwhere(~(gap >= -SLACK))[:1]:
         raise StateError(
             f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "

@@ -30,11 +30,11 @@ def momentum(x: Array, q: Array, v: Array, w: Array, mass: Array, inertia: Array
     return np.concatenate([linear.sum(1), angular.sum(1)], -1)
 
 
-def gaps(model: Model, x: Array, q: Array) -> Array:
-    """Distance of every contact from its plane, m (N, n_contacts)."""
+def gaps(model: Model, x: Array, q: Array, offset: Array) -> Array:
+    """Distance of every contact from its plane, which lies at `offset`, m (N, n_contacts)."""
     table = model.contact_table
     points = x[:, table.body] + rotate(q[:, table.body], table.point)
-    return (points * table.normal).sum(-1) - table.distance
+    return (points * table.normal).sum(-1) - (offset + table.radius)
 
 
 def contact_velocities(model: Model, q0: Array, v: Array, w: Array) -> Array:

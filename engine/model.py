@@ -31,13 +31,13 @@ class Options:
 
 
 class ContactTable(NamedTuple):
-    """Contacts, one row each; distance = offset + radius."""
+    """Contacts, one row each."""
 
     body: np.ndarray
     point: np.ndarray
     normal: np.ndarray
     radius: np.ndarray
-    distance: np.ndarray
+    offset: np.ndarray
 
 
 class Model:
@@ -131,7 +131,7 @@ class Model:
             np.array([contact.point for contact in contacts], float).reshape(-1, 3),
             np.array([contact.normal for contact in contacts], float).reshape(-1, 3),
             np.array([contact.radius for contact in contacts], float),
-            np.array([contact.offset + contact.radius for contact in contacts], float),
+            np.array([contact.offset for contact in contacts], float),
         )
 
     def constants(self, options: Options) -> Store:
@@ -159,7 +159,7 @@ class Model:
             m.point[c] = contact.point
             m.frame[c] = contact.normal, *contact.tangents
             # a body that cannot move cannot be pushed out of the ground: its contacts are kept from touching it
-            m.plane[c] = contact.offset - (OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0), contact.radius
+            m.plane[c] = -OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0, contact.radius
         self._loop_tables(m)
         return store
 
@@ -208,6 +208,7 @@ class Model:
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
             "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
+            "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
             "gains": np.stack([column(name) for name in ("stiffness", "rest", "damping", "kp", "kd")], -1),
             "target": np.stack([column("target"), column("target_velocity")], -1),
             "bounds": np.where(bounded, bounds, 0.0),

@@ -1,4 +1,4 @@
-"""Parameters that may differ between environments: masses, friction, gains, effort limits.
+"""Parameters that may differ between environments: masses, friction, planes, gains, effort limits.
 
 The kernels hold them in lanes; what the mechanism does not use is not compiled, so a gain, a limit or a friction can
 only be changed on axes that have one.
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vigym.engine.admission import SLACK
 from vigym.engine.errors import InputError
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model
@@ -28,6 +29,7 @@ PLACES = {
     "mass": Place("mass", (0,)),
     "inertia": Place("inertia", (0, 1, 2, 3, 4, 5)),
     "friction": Place("friction", (0,)),
+    "offset": Place("offset", (0,)),
     "stiffness": Place("gains", (0,)),
     "damping": Place("gains", (2,)),
     "kp": Place("gains", (3,)),
@@ -41,8 +43,9 @@ def shape(model: Model, name: str) -> tuple[int, ...]:
     """Shape of a parameter in one environment."""
     if name not in PLACES:
         raise InputError(f"parameter {name!r} is unknown; known: {', '.join(PLACES)}")
-    bodies = {"mass": (model.n_bodies,), "inertia": (model.n_bodies, 3, 3), "friction": (model.n_contacts,)}
-    return bodies.get(name, (model.n_axes,))
+    parts = {"mass": (model.n_bodies,), "inertia": (model.n_bodies, 3, 3)}
+    parts |= {"friction": (model.n_contacts,), "offset": (model.n_contacts,)}
+    return parts.get(name, (model.n_axes,))
 
 
 def read(lanes: Lanes, name: str) -> Array:
@@ -81,9 +84,10 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
     else:
         least = name in ("mass", "effort_limit")
         bad, rule = (value <= 0 if least else value < 0), "> 0" if least else ">= 0"
+        bad &= name != "offset"
     if name in ("mass", "inertia"):
         names = [f"body {body.name!r}" for body in model.mechanism.bodies]
-    elif name == "friction":
+    elif name in ("friction", "offset"):
         names = [f"contact {contact.name!r}" for contact in model.mechanism.contacts]
     else:
         names = [repr(axis) for axis in model.axis_names]
@@ -96,6 +100,15 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
             )
     for k, i in np.argwhere(bad)[:1]:
         raise InputError(f"{name} of {names[i]} (environment {env[k]}) must be {rule}, got {value[k, i].tolist()}")
+
+
+def check_gaps(model: Model, gaps: Array, env: Indices) -> None:
+    """InputError if a plane was moved into what is above it."""
+    for k, c in np.argwhere(gaps < -SLACK)[:1]:
+        name = model.mechanism.contacts[c].name
+        raise InputError(
+            f"offset of contact {name!r} (environment {env[k]}): the plane would cut {-gaps[k, c]:.3g} m deep"
+        )
 
 
 def _nominal(model: Model, name: str) -> Array:

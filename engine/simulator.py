@@ -203,7 +203,7 @@ class Simulator:
 
     def _check(self, env: Indices, state: State, phi: Array) -> None:
         limits = self._get("bounds")[env], self._get("bounded")[env]
-        check_state(self.model, self.dt, state, limits, env, phi)
+        check_state(self.model, self.dt, state, limits, self.parameter("offset")[env], env, phi)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(
@@ -275,7 +275,7 @@ class Simulator:
     def contact_gaps(self) -> Array:
         """Distance of every contact from its plane, m (num_envs, n_contacts)."""
         x, q, _, _ = self.state
-        return diagnostics.gaps(self.model, x, q)
+        return diagnostics.gaps(self.model, x, q, self.parameter("offset"))
 
     def contact_velocities(self) -> Array:
         """Velocity of the point of the body that touches (or would), m/s, world (num_envs, n_contacts, 3).
@@ -312,8 +312,8 @@ class Simulator:
 
     # -------------------------------------------------------------------------------------------- parameters
     def parameter(self, name: str) -> Array:
-        """mass, inertia (of bodies), friction (of contacts), stiffness, damping, kp, kd, effort_limit or joint_friction
-        (of free joint axes), as an array that leads with the environment."""
+        """mass, inertia (of bodies), friction, offset (of contacts), stiffness, damping, kp, kd, effort_limit or
+        joint_friction (of free joint axes), as an array that leads with the environment."""
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 
@@ -330,6 +330,9 @@ class Simulator:
         }
         for name, array in arrays.items():
             parameters.check(self.model, name, array, env)
+        if "offset" in arrays:  # planes may move, but not into what is above them
+            state = State(*(part[env] for part in self.state))
+            parameters.check_gaps(self.model, diagnostics.gaps(self.model, state.x, state.q, arrays["offset"]), env)
         for name, array in arrays.items():
             parameters.write(self._lanes, name, array, env)
         self._effort_limit = self._get("effort_limit")[..., 0]

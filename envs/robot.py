@@ -89,7 +89,7 @@ class RobotTask(Task):
             pose = coordinates.forward(model, joints, roots[0], roots[1])
             # how far up the gap of each contact closes depends on the slope of its plane
             up = model.contact_table.normal[:, 2]
-            lift = ((TOUCH - diagnostics.gaps(model, *pose)) / up).max(-1)
+            lift = ((TOUCH - diagnostics.gaps(model, *pose, self.sim.parameter("offset")[env])) / up).max(-1)
             roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)
         given = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}

@@ -48,7 +48,7 @@ def move_contact(m, s, t, c):
     V = vec(t.V[i])
     v, om = V[:3], V[3:]
     rho = matvec(mat(t.Rn[i]), vec(m.point[c]))
-    phi = dot(n, add(vec(t.xn[i]), rho)) - (m.plane[c][0] + m.plane[c][1])
+    phi = dot(n, add(vec(t.xn[i]), rho)) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     store(t.cr[c], cone.rows(cf, a, b, phi, slip))

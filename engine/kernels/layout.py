@@ -45,7 +45,7 @@ def model_fields(size):
         "slide": (j, 3, 3),  # rows: translation axes in the parent's frame, the free ones last
         "point": (c, 3),
         "frame": (c, 3, 3),  # rows n, t1, t2
-        "plane": (c, 2),  # offset, radius
+        "plane": (c, 2),  # how far it is out of reach, radius
     }
     integers = {
         "size": (7,),  # see sweep.py
@@ -98,6 +98,7 @@ def state_fields(size):
         "mass": (n, 1),  # parameters
         "inertia": (n, 6),
         "friction": (c, 1),
+        "offset": (c, 1),  # of the plane of each contact
         "gains": (a, 5),  # stiffness, rest, damping, kp, kd
         "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
         "bounded": (a, AXIS_PAIRS),

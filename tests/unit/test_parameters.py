@@ -67,3 +67,20 @@ def test_bad_parameters(values, message):
     with pytest.raises(InputError, match=message):
         sim.set_parameters(**values)
     assert sim.save() == before
+
+
+def test_planes_of_each_environment():
+    # A floor that is 1 m lower in one environment: its box falls on, and comes to rest there.
+    sim = Simulator(box(), num_envs=2)
+    height = sim.state.x[0, 0, 2]
+    sim.set_parameters(offset=np.array([[0.0], [-1.0]]) + np.zeros(8))
+    np.testing.assert_allclose(sim.contact_gaps().min(-1), [0.0, 1.0], atol=1e-12)
+    advance(sim, 120)
+    np.testing.assert_allclose(sim.state.x[:, 0, 2], [height, height - 1.0], atol=1e-6)
+    before = sim.save()
+    with pytest.raises(InputError, match=r"offset of contact 'corner 0' \(environment 1\)"):
+        sim.set_parameters(offset=np.full(8, -0.5), mask=[False, True])
+    assert sim.save() == before
+    sim.set_parameters(offset=np.full(8, -1.5), mask=[False, True])
+    advance(sim, 100)
+    np.testing.assert_allclose(sim.state.x[1, 0, 2], height - 1.5, atol=1e-6)
