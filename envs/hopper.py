@@ -68,10 +68,10 @@ class Hopper(HopperTask):
     | 0 | force of the leg, pushing the pole down | 60 N times the action | -1 | 1 | force (N) |
     | 1 | torque on the sphere about its x | 5 N m times the action | -1 | 1 | torque (N m) |
     | 2 | torque on the sphere about its y | 5 N m times the action | -1 | 1 | torque (N m) |
-    | 3 | torque on the sphere about its z | 0.5 N m times the action | -1 | 1 | torque (N m) |
+    | 3 | torque on the sphere about its z | 0.1 N m times the action | -1 | 1 | torque (N m) |
 
     ## Observation Space
-    `Box(-3.4e38, 3.4e38, (20,), float64)`; with `observation="maximal"` the state of every body instead of the first
+    `Box(-3.4e38, 3.4e38, (23,), float64)`; with `observation="maximal"` the state of every body instead of the first
     13. With `exclude_current_positions_from_observation=False`, x and y of the sphere come first.
 
     | Num | Observation | Unit |
@@ -92,10 +92,13 @@ class Hopper(HopperTask):
     | 13 | upward direction along the sphere's x | - |
     | 14 | upward direction along the sphere's y | - |
     | 15 | upward direction along the sphere's z | - |
-    | 16 | what is left of the turn | angle (rad) |
-    | 17 | whether the foot is in the air | 0 or 1 |
-    | 18 | whether it has landed after a turn | 0 or 1 |
-    | 19 | time since the start | time (s) |
+    | 16 | axis of the turn along the sphere's x | - |
+    | 17 | axis of the turn along the sphere's y | - |
+    | 18 | axis of the turn along the sphere's z | - |
+    | 19 | what is left of the turn | angle (rad) |
+    | 20 | whether the foot is in the air | 0 or 1 |
+    | 21 | whether it has landed after a turn | 0 or 1 |
+    | 22 | time since the start | time (s) |
 
     ## Rewards
     The turn is the integral of the angular velocity about the axis since the foot last left the ground; it counts in
@@ -185,12 +188,14 @@ class Hopper(HopperTask):
         self.rate[env], self.stood[env], self.apex[env] = 0.0, 0, self.state.x[env, 0, 2]
 
     def observation_names(self) -> list[str]:
-        up = [f"upward direction along the {self.base}'s {axis}" for axis in "xyz"]
+        directions = ("upward direction", "axis of the turn")
+        pose = [f"{name} along the {self.base}'s {axis}" for name in directions for axis in "xyz"]
         progress = ["what is left of the turn", "whether the foot is in the air", "whether it has landed after a turn"]
-        return [*super().observation_names(), *up, *progress, "time since the start"]
+        return [*super().observation_names(), *pose, *progress, "time since the start"]
 
     def observe(self) -> Array:
-        return np.concatenate([super().observe(), self.up, self.progress], -1)
+        R = self.R
+        return np.concatenate([super().observe(), R[:, 2], COMPONENT * (R[:, 0] + R[:, 1]), self.progress], -1)
 
     def rewards(self) -> dict[str, Array]:
         self.look()

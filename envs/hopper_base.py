@@ -13,17 +13,18 @@ from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 
 HALF, RADIUS = hopper.POLE_LENGTH / 2, hopper.SPHERE_RADIUS  # m, from the middle of the pole to its foot; of the sphere
-# N m, of the torque on the sphere; about the pole a tenth of the limit, for the inertia about it is a seventh
-TORQUE = hopper.TORQUE_LIMIT * np.array([1.0, 1.0, 0.1])
+# N m, of the torque on the sphere; about the pole a fiftieth of the limit: so is the inertia about it of that about the
+# foot, and more would be no help but make the hopper spin at random while it learns
+TORQUE = hopper.TORQUE_LIMIT * np.array([1.0, 1.0, 0.02])
 DEGREES = 180.0 / np.pi
 CLEAR = 1e-6  # m; below it, the foot touches the ground: contacts are solved to 1e-10 m
 
 
 @compiled
-def look(x, q, v, w, h, up, om, lean, tilt, foot, slip, touching, fallen):
+def look(x, q, v, w, h, R, om, lean, tilt, foot, slip, touching, fallen):
     """Read off the state of all environments (n, body, ...) what the tasks need; h is the time step, s.
 
-    up: world's z in the frame of the bodies, which share it; om: angular velocity, rad/s, world; lean: sin^2 of half
+    R: rotation matrix of the bodies, which share it; om: angular velocity, rad/s, world; lean: sin^2 of half
     the angle from upright; tilt: that angle, degrees; foot: its height, m; slip: its horizontal speed, m/s, if on the
     ground; touching: whether it is; fallen: sphere or upper end of the pole in the ground, which stops only the foot
     """
@@ -32,21 +33,23 @@ def look(x, q, v, w, h, up, om, lean, tilt, foot, slip, touching, fallen):
         w1, w2, w3 = w[n, 1]
         lean[n] = min(q1 * q1 + q2 * q2, 1.0)
         tilt[n] = DEGREES * 2.0 * np.arcsin(np.sqrt(lean[n]))
-        up[n, 0], up[n, 1], up[n, 2] = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * lean[n]
-        r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
-        r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
-        om[n, 0], om[n, 1] = r11 * w1 + r12 * w2 + r13 * w3, r21 * w1 + r22 * w2 + r23 * w3
-        om[n, 2] = up[n, 0] * w1 + up[n, 1] * w2 + up[n, 2] * w3
-        foot[n] = x[n, 1, 2] - HALF * up[n, 2]
+        r = R[n]
+        r[0, 0], r[0, 1] = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3)
+        r[1, 0], r[1, 1] = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3)
+        r[2, 0], r[2, 1] = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1)
+        r[0, 2], r[1, 2], r[2, 2] = 2.0 * (q1 * q3 + q0 * q2), 2.0 * (q2 * q3 - q0 * q1), 1.0 - 2.0 * lean[n]
+        for i in range(3):
+            om[n, i] = r[i, 0] * w1 + r[i, 1] * w2 + r[i, 2] * w3
+        foot[n] = x[n, 1, 2] - HALF * r[2, 2]
         touching[n] = foot[n] < CLEAR
-        fallen[n] = x[n, 0, 2] < RADIUS or x[n, 1, 2] + HALF * up[n, 2] < 0.0
+        fallen[n] = x[n, 0, 2] < RADIUS or x[n, 1, 2] + HALF * r[2, 2] < 0.0
         # Friction acts on v + R0 (w x p) with p = -HALF e3 and the orientation R0 before the step, from which a turn by
         # h w led to R; in the plane across w, that turn has the cosine c and the sine s |w|
         square = w1 * w1 + w2 * w2 + w3 * w3
         c, s = 1.0 - 0.5 * h * h * square, h * np.sqrt(max(1.0 - 0.25 * h * h * square, 0.0))
         a1, a2, a3 = s * w3 * w1 - c * w2, s * w3 * w2 + c * w1, s * (w3 * w3 - square)
-        along = v[n, 1, 0] + HALF * (r11 * a1 + r12 * a2 + r13 * a3)
-        across = v[n, 1, 1] + HALF * (r21 * a1 + r22 * a2 + r23 * a3)
+        along = v[n, 1, 0] + HALF * (r[0, 0] * a1 + r[0, 1] * a2 + r[0, 2] * a3)
+        across = v[n, 1, 1] + HALF * (r[1, 0] * a1 + r[1, 1] * a2 + r[1, 2] * a3)
         slip[n] = np.sqrt(along * along + across * across) if touching[n] else 0.0
 
 
@@ -85,7 +88,7 @@ class HopperTask(RobotTask):
             randomization=randomization,
         )
         self.torque = np.zeros((num_envs, 2, 3))
-        self.up, self.om = np.zeros((num_envs, 3)), np.zeros((num_envs, 3))
+        self.R, self.om = np.zeros((num_envs, 3, 3)), np.zeros((num_envs, 3))
         self.lean, self.tilt, self.foot, self.slip = (np.zeros(num_envs) for _ in range(4))
         self.touching, self.fallen = np.zeros(num_envs, bool), np.zeros(num_envs, bool)
         self.look()
@@ -108,7 +111,7 @@ class HopperTask(RobotTask):
 
     def look(self) -> None:
         """Read the state, see `look`."""
-        seen = self.up, self.om, self.lean, self.tilt, self.foot, self.slip, self.touching, self.fallen
+        seen = self.R, self.om, self.lean, self.tilt, self.foot, self.slip, self.touching, self.fallen
         look(*self.state, self.sim.dt, *seen)
 
     def info(self) -> dict[str, Array]:

@@ -7,6 +7,7 @@ ENVIRONMENTS = {
     "VIPendulum-v0": ("vigym.envs.pendulum:Pendulum", 200, -250.0),
     "VICartPole-v0": ("vigym.envs.cartpole:CartPole", 500, 475.0),
     "VIHopper-v0": ("vigym.envs.hopper:Hopper", 200, 120.0),
+    "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
 }
 
 
