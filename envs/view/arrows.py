@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.errors import InputError
 from vigym.engine.joint import orthonormal_basis
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import rotate
 from vigym.engine.validation import numeric, show, vector
 from vigym.envs.view.scene import Part
 from vigym.envs.view.solids import CONE, CYLINDER
@@ -28,6 +30,23 @@ class Arrows:
     vectors: ArrayLike
     color: tuple[float, float, float] = (0.90, 0.16, 0.22)
     radius: float | None = None
+
+    @classmethod
+    def at_contacts(
+        cls, mechanism: Mechanism, x: ArrayLike, q: ArrayLike, forces: ArrayLike, scale: float = 0.005
+    ) -> "Arrows":
+        """The forces (n_contacts, 3), N, of the ground on the contacts, where they act: x + R(q) point - radius normal.
+
+        x, q: pose of one environment, (n_bodies, 3) and (n_bodies, 4). forces: as `Simulator.contact_forces()[env]`.
+        scale: metres an arrow is long per newton.
+        """
+        contacts = mechanism.contacts
+        names = [body.name for body in mechanism.bodies]
+        body = [names.index(contact.body) for contact in contacts]
+        arm = np.array([contact.point for contact in contacts]).reshape(-1, 3)
+        drop = np.array([contact.radius * contact.normal for contact in contacts]).reshape(-1, 3)
+        points = np.asarray(x, float)[body] + rotate(np.asarray(q, float)[body], arm) - drop
+        return cls(points, scale * np.asarray(forces, float))
 
     def parts(self, radius: float) -> list[Part]:
         """A cylinder and a cone for each, in the world; `radius` if none was given. They cast no shadow."""

@@ -33,7 +33,7 @@ class PictureCache(cache.DiskCache):
             return simd.load(context, cache.unseal(self.path(sig, context).read_bytes()))
         except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ValueError, TypeError, RuntimeError):
             print(
-                f"vigym: compiling the pictures ({self.name}), once for this machine (5 to 20 s) ...",
+                f"vigym: compiling the pictures ({self.name}), once for this machine (10 to 30 s) ...",
                 file=sys.stderr,
                 flush=True,
             )

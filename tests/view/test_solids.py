@@ -1,4 +1,4 @@
-"""Every solid is seen where an independent ray caster sees it, to the pixel."""
+"""Every solid, and its shadow, is seen where an independent ray caster sees it, to the pixel."""
 
 import numpy as np
 import pytest
@@ -33,14 +33,14 @@ def _facets(points):
     return np.column_stack([equations[:, :3], -equations[:, 3]])
 
 
-def renderer(name, camera):
+def renderer(name, camera, planes=(), **options):
     shape, _ = SOLIDS[name]
     m = vigym.Mechanism()
     if isinstance(shape, vigym.engine.shapes.Shape):
         m.add_body("body", mass=1.0, shapes=[shape])
-        return Renderer(m, WIDTH, HEIGHT, camera, planes=[])
+        return Renderer(m, WIDTH, HEIGHT, camera, planes=planes, **options)
     m.add_body("body", mass=1.0, inertia=(1, 1, 1))
-    r = Renderer(m, WIDTH, HEIGHT, camera, planes=[], hulls={"body": CLOUD})
+    r = Renderer(m, WIDTH, HEIGHT, camera, planes=planes, hulls={"body": CLOUD}, **options)
     if name == "cone":  # a part of arrows; no body has this shape
         r._cast = Cast([Part(solids.CONE, (0.3, 0.45, 0.0), np.zeros(3), np.eye(3), (1.0, 0.0, 0.0), 0)])
     return r
@@ -70,6 +70,66 @@ def test_depth_of_a_solid(name):
         hits += both.sum()
     assert hits > 1000
     assert worst < 1e-6
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_shadow_of_a_solid(name):
+    """The ground is in shadow where a ray from it to the sun meets the solid; elsewhere nothing changes.
+
+    The solid is high up: out of reach of the soft shade, which ends three half thicknesses from it.
+    """
+    rng, count = np.random.default_rng(13), 0
+    for _ in range(4):
+        camera = Camera(6.0, rng.uniform(0, 360), rng.uniform(-70, -20), (*rng.normal(0, 0.2, 2), 1.0))
+        sun = np.array([*rng.normal(0, 0.25, 2), 1.0])
+        x, q = np.array([*rng.normal(0, 0.2, 2), 2.5]), rng.normal(size=4)
+        q /= np.linalg.norm(q)
+        r = renderer(name, camera, planes=[((0, 0, 1), 0.0)], sun=sun, samples=1)
+        image, blank = r.render([x], [q]).astype(int), r.render([np.add(x, [0, 0, 1e4])], [q]).astype(int)
+
+        R = rotation_matrix(q)
+        eye, d = exact.rays(camera, WIDTH, HEIGHT)
+        floor = exact.ground(eye, d)
+        visible = np.isfinite(floor) & np.isinf(SOLIDS[name][1]((eye - x) @ R, d @ R))
+        p = eye + np.where(visible, floor, 1.0)[..., None] * d
+        dark = np.isfinite(SOLIDS[name][1]((p - x) @ R, np.broadcast_to(sun @ R, p.shape)))
+        changed = (image != blank).any(axis=-1)
+        count += (dark & visible).sum()
+        assert (changed != dark)[visible].sum() <= 2  # rays that graze it
+    assert count > 50
+
+
+@pytest.mark.parametrize("name", SOLIDS)
+def test_normals(name):
+    """At a point of the surface: the cross product of its changes with the ray, which another ray caster gives."""
+    kind, size = {
+        "sphere": (solids.SPHERE, (0.4, 0.0, 0.0)),
+        "box": (solids.BOX, tuple(SIZE / 2)),
+        "cylinder": (solids.CYLINDER, (0.25, 0.35, 0.0)),
+        "disc": (solids.CYLINDER, (0.5, 0.02, 0.0)),
+        "capsule": (solids.CAPSULE, (0.2, 0.3, 0.0)),
+        "hull": (solids.HULL, (0.0, 0.0, 0.0)),
+        "cone": (solids.CONE, (0.3, 0.45, 0.0)),
+    }[name]
+    facets = half_spaces(CLOUD)
+    rng = np.random.default_rng(17)
+    delta, off, tried = 1e-6, 0, 0
+    for _ in range(6):
+        camera = Camera(3.0, rng.uniform(0, 360), rng.uniform(-80, 80))
+        eye, d = exact.rays(camera, 24, 24)
+        steps = [d, d + delta * camera.axes()[0], d + delta * camera.axes()[1]]
+        p, right, up = (eye + SOLIDS[name][1](eye, e)[..., None] * e for e in steps)
+        with np.errstate(invalid="ignore"):
+            n = np.cross(right - p, up - p)
+            n /= np.linalg.norm(n, axis=-1, keepdims=True)
+        for point, expected in zip(p[np.isfinite(n).all(-1)], n[np.isfinite(n).all(-1)], strict=True):
+            *normal, _ = solids.normal.py_func(kind, (*size, facets, 0, len(facets)), tuple(point))
+            # curvature 1/r turns it by delta * 3 m / (r cos^2) where the ray meets the normal at an angle: 1.5e-5 for
+            # r = 0.2 m and cos = 1, 1e-3 for cos = 1/8
+            off += np.abs(np.array(normal) - expected).max() > 1e-3
+            tried += 1
+    assert tried > 100
+    assert off <= 0.01 * tried  # rays on both sides of an edge
 
 
 @pytest.mark.parametrize("offset", [0.0, -0.3, 0.4])
