@@ -30,6 +30,8 @@ def build(
     effort_limit: float = np.inf,
     stiffness: float = 0.0,
     damping: float = 0.0,
+    kp: float = 0.0,
+    kd: float = 0.0,
     contact_radius: float = 0.0,
 ) -> Mechanism:
     """Bodies "link 0" ... along x, joints "joint 1" ..., contacts "end 0" ...; it starts straight, lying on the ground.
@@ -40,6 +42,7 @@ def build(
     links: 2 to 1000. mass: kg, length, radius: m, of a link.
     effort_limit: N m, of each axis of a joint. stiffness, damping: N m/rad, N m s/rad, spring (towards straight) and
     damper of each axis.
+    kp, kd: N m/rad, N m s/rad, PD drive (towards straight, unless told otherwise) of each axis.
     contact_radius: m, of spheres around the ends; 0 are the paper's points on the links' axes, `radius` makes a snake
     that lies on its skin.
     """
@@ -64,6 +67,8 @@ def build(
                 effort_limit=effort_limit,
                 stiffness=stiffness,
                 damping=damping,
+                kp=kp,
+                kd=kd,
             )
     m.add_contact("end 0", "link 0", start, radius=contact_radius, friction=friction)
     for k in range(links):

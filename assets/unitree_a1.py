@@ -110,8 +110,9 @@ def build(
     kp: Sequence[float] | None = None,
     kd: Sequence[float] | None = None,
     effort_limit: float = EFFORT_LIMIT,
+    slope: float = 0.0,
 ) -> Mechanism:
-    """The robot, standing on the plane z = 0: 13 bodies, 12 hinges, 4 contacts; `STANDING` is where it starts.
+    """The robot, standing on the ground: 13 bodies, 12 hinges, 4 contacts; `STANDING` is where it starts.
 
     Bodies "trunk", "FR hip", "FR thigh", "FR calf", "FL hip", ...; hinges by the name of the link they move; contacts
     "FR foot", .... With all angles zero, every body has the axes of the trunk.
@@ -120,9 +121,10 @@ def build(
     drive: PD drives at the joints; False leaves them to the simulator's `effort`.
     kp, kd: gains of hip, thigh and calf (3,), N m/rad and N m s/rad; None is `KP`, `KD`.
     effort_limit: N m, of each joint.
+    slope: rad, of the ground, a plane through the origin that rises along x; the trunk starts parallel to it.
 
     The targets of the drives are those at which it stands at `STANDING` under its weight, which is
-    `STANDING + holding_torques() / kp`.
+    `STANDING + holding_torques() / kp` (of level ground, whatever the slope).
     """
     gains = [(KP if kp is None else kp), (KD if kd is None else kd)] if drive else [np.zeros(3)] * 2
     stiffness, damping = (np.tile(np.broadcast_to(np.asarray(gain, float), (3,)), 4) for gain in gains)
@@ -132,7 +134,9 @@ def build(
 
     m = Mechanism()
     height = FOOT_RADIUS - feet[:, 2].min()
-    m.add_body("trunk", TRUNK.mass, TRUNK.inertia, look.trunk(TRUNK.com), position=np.add(TRUNK.com, (0, 0, height)))
+    centre = _pitched(np.add(TRUNK.com, (0, 0, height)), -slope)
+    turn, up = (np.cos(slope / 2), 0, -np.sin(slope / 2), 0), (-np.sin(slope), 0, np.cos(slope))
+    m.add_body("trunk", TRUNK.mass, TRUNK.inertia, look.trunk(TRUNK.com), position=centre, orientation=turn)
     for i, leg in enumerate(LEGS):
         parent, parent_com = "trunk", TRUNK.com
         at = joint_positions(leg)
@@ -156,7 +160,8 @@ def build(
                 start=STANDING[axis],
             )
             parent, parent_com = name, link.com
-        m.add_contact(f"{leg} foot", f"{leg} calf", FOOT_AT - parent_com, radius=FOOT_RADIUS, friction=friction)
+        foot = FOOT_AT - parent_com
+        m.add_contact(f"{leg} foot", parent, foot, radius=FOOT_RADIUS, friction=friction, normal=up)
     return m
 
 

@@ -8,6 +8,8 @@ ENVIRONMENTS = {
     "VICartPole-v0": ("vigym.envs.cartpole:CartPole", 500, 475.0),
     "VIHopper-v0": ("vigym.envs.hopper:Hopper", 200, 120.0),
     "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
+    "VISnake-v0": ("vigym.envs.snake:Snake", 400, 12.0),
+    "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1600.0),
 }
 
 

@@ -120,7 +120,7 @@ class Task(ABC):
         status = self.sim.status
         failed = ~status.converged
         terms = self.rewards()
-        reward = np.sum(list(terms.values()), axis=0)
+        reward = sum(terms.values(), np.zeros(self.num_envs))  # np.sum of a stack rounds by the size of the batch
         physics = {"solver_iterations": status.iterations, "solver_failed": failed} | self.contact_info()
         return terms, reward, self.terminated() | failed, self.outcome() | physics
 

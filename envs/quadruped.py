@@ -1,0 +1,348 @@
+"""VIQuadruped-v0: a Unitree A1 walks at a commanded velocity."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from vigym.assets import unitree_a1
+from vigym.engine.errors import InputError
+from vigym.envs.quadruped_motion import TERMS, follow, judge, look
+from vigym.envs.robot import RobotTask
+from vigym.envs.task import Array, Draws, Flags, Indices
+
+SHIFT = np.array([0.0, 0.5, 0.5, 0.0])  # of each leg's clock, periods: diagonal legs move together
+GAINS = ("kp", "kd", "effort_limit")
+
+
+class Quadruped(RobotTask):
+    """
+    ## Description
+    A Unitree A1 (12.5 kg, 12 joints) walks at a commanded velocity: forward, sideways, and turning, all in the frame of
+    its trunk. A clock tells which diagonal pair of feet is to be lifted. Only the feet touch the ground; an episode
+    ends before a knee or the trunk would.
+
+    ## Action Space
+    `Box(-1, 1, (12,), float32)`
+
+    With `actuation="pd"`: targets of PD drives (gains 100/5, 80/4, 60/3 N m/rad and N m s/rad of hip, thigh, calf; at
+    most 33.5 N m), cut to the limits of the joint. The rest pose is the one in which the robot stands still under its
+    weight. With `actuation="torque"`: torques, 33.5 N m times the action.
+
+    | Num | Action | Control | Min | Max | Unit |
+    |---|---|---|---|---|---|
+    | 0 | target of FR hip | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 1 | target of FR thigh | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 2 | target of FR calf | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 3 | target of FL hip | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 4 | target of FL thigh | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 5 | target of FL calf | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 6 | target of RR hip | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 7 | target of RR thigh | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 8 | target of RR calf | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 9 | target of RL hip | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 10 | target of RL thigh | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 11 | target of RL calf | rest pose + `action_scale` times the action | -1 | 1 | angle (rad) |
+
+    ## Observation Space
+    `Box(-3.4e38, 3.4e38, (51,), float64)`; x and y of the trunk come first with
+    `exclude_current_positions_from_observation=False`. With `observation="maximal"` the state of every body stands in
+    place of elements 0 to 33; command, clock and last action still follow.
+
+    | Num | Observation | Unit |
+    |---|---|---|
+    | 0 | height of the trunk above the ground | position (m) |
+    | 1 | x of the up direction in the trunk's frame | - |
+    | 2 | y of the up direction in the trunk's frame | - |
+    | 3 | z of the up direction in the trunk's frame | - |
+    | 4 | FR hip | angle (rad) |
+    | 5 | FR thigh | angle (rad) |
+    | 6 | FR calf | angle (rad) |
+    | 7 | FL hip | angle (rad) |
+    | 8 | FL thigh | angle (rad) |
+    | 9 | FL calf | angle (rad) |
+    | 10 | RR hip | angle (rad) |
+    | 11 | RR thigh | angle (rad) |
+    | 12 | RR calf | angle (rad) |
+    | 13 | RL hip | angle (rad) |
+    | 14 | RL thigh | angle (rad) |
+    | 15 | RL calf | angle (rad) |
+    | 16 | velocity along the trunk's x | velocity (m/s) |
+    | 17 | velocity along the trunk's y | velocity (m/s) |
+    | 18 | velocity along the trunk's z | velocity (m/s) |
+    | 19 | angular velocity about the trunk's x | angular velocity (rad/s) |
+    | 20 | angular velocity about the trunk's y | angular velocity (rad/s) |
+    | 21 | angular velocity about the trunk's z | angular velocity (rad/s) |
+    | 22 | velocity of FR hip | angular velocity (rad/s) |
+    | 23 | velocity of FR thigh | angular velocity (rad/s) |
+    | 24 | velocity of FR calf | angular velocity (rad/s) |
+    | 25 | velocity of FL hip | angular velocity (rad/s) |
+    | 26 | velocity of FL thigh | angular velocity (rad/s) |
+    | 27 | velocity of FL calf | angular velocity (rad/s) |
+    | 28 | velocity of RR hip | angular velocity (rad/s) |
+    | 29 | velocity of RR thigh | angular velocity (rad/s) |
+    | 30 | velocity of RR calf | angular velocity (rad/s) |
+    | 31 | velocity of RL hip | angular velocity (rad/s) |
+    | 32 | velocity of RL thigh | angular velocity (rad/s) |
+    | 33 | velocity of RL calf | angular velocity (rad/s) |
+    | 34 | commanded velocity along x | velocity (m/s) |
+    | 35 | commanded velocity along y | velocity (m/s) |
+    | 36 | commanded yaw rate | angular velocity (rad/s) |
+    | 37 | cosine of the clock | - |
+    | 38 | sine of the clock | - |
+    | 39 | last action of FR hip | - |
+    | 40 | last action of FR thigh | - |
+    | 41 | last action of FR calf | - |
+    | 42 | last action of FL hip | - |
+    | 43 | last action of FL thigh | - |
+    | 44 | last action of FL calf | - |
+    | 45 | last action of RR hip | - |
+    | 46 | last action of RR thigh | - |
+    | 47 | last action of RR calf | - |
+    | 48 | last action of RL hip | - |
+    | 49 | last action of RL thigh | - |
+    | 50 | last action of RL calf | - |
+
+    ## Rewards
+    Sum of, with the velocity v and angular velocity w of the trunk in its own frame, and weights that are arguments:
+    - reward_velocity = `velocity_reward_weight` exp(-((vx - command)^2 + (vy - command)^2) / 0.3^2)
+    - reward_yaw = `yaw_reward_weight` exp(-(wz - command)^2 / 0.5^2)
+    - reward_feet = `feet_reward_weight` exp(-sum over feet of (clearance - wanted)^2 / 0.05^2), where a foot's wanted
+      clearance is `foot_lift` max(0, sin(clock)), with the clock half a period on for FL and RR; 0 for all feet if the
+      command is to stand still (all three below 0.05)
+    - reward_survive = `healthy_reward` in every step in which the robot is healthy
+    - reward_vertical = -`vertical_cost_weight` vz^2
+    - reward_tilt = -`tilt_cost_weight` (wx^2 + wy^2 + 50 times the squared sine of the angle between the trunk's z and
+      the ground's normal)
+    - reward_ctrl = -`ctrl_cost_weight` sum of squared torques
+    - reward_rate = -`rate_cost_weight` sum of squared changes of the action
+    - reward_limits = -`limit_cost_weight` sum of what is missing to 0.05 rad between joints and their limits
+    - reward_slip = -`slip_cost_weight` sum of squared tangential velocities of the feet that touch the ground
+
+    ## Starting State
+    Standing at the origin; joint angles, roll, pitch and yaw within +-`reset_noise_scale` rad, velocities of joints
+    (rad/s), trunk (m/s) and its rotation (rad/s) as well, all uniform; lowest foot on the ground. The command is drawn
+    from the three ranges, or given: `reset(options={"command": (0.5, 0.0, 0.0)})`.
+
+    ## Episode End
+    Terminated, if `terminate_when_unhealthy`, when the height of the trunk above the ground is outside
+    `healthy_z_range`, the trunk's z is further than `healthy_tilt` from the ground's normal, or the trunk or a knee
+    comes to the ground; or when a step of the physics cannot be solved (`info["solver_failed"]`). Truncated after 1000
+    steps of 0.02 s.
+
+    ## Arguments
+    | Parameter | Type | Default | Description |
+    |---|---|---|---|
+    | `frame_skip` | int | `4` | steps of the simulator in a control step |
+    | `dt` | float | `0.005` | step of the simulator, s |
+    | `actuation` | str | `"pd"` | `"pd"`, or `"torque"` |
+    | `action_scale` | float | `0.5` | change of a drive's target for an action of 1, rad |
+    | `terrain` | str | `"flat"` | `"flat"`, or `"incline"` for ground that rises along x |
+    | `slope` | float | `0.15` | of the incline, rad; negative falls |
+    | `friction` | float | `0.8` | of the feet |
+    | `x_velocity_range` | tuple | `(0.2, 0.8)` | of commands, m/s |
+    | `y_velocity_range` | tuple | `(-0.2, 0.2)` | of commands, m/s |
+    | `yaw_rate_range` | tuple | `(-0.4, 0.4)` | of commands, rad/s |
+    | `gait_period` | float | `0.5` | of the clock, s |
+    | `foot_lift` | float | `0.06` | wanted clearance of a foot in the middle of its swing, m |
+    | `velocity_reward_weight` | float | `1.0` | see Rewards |
+    | `yaw_reward_weight` | float | `0.5` | see Rewards |
+    | `feet_reward_weight` | float | `0.5` | see Rewards |
+    | `healthy_reward` | float | `0.2` | see Rewards |
+    | `vertical_cost_weight` | float | `1.0` | see Rewards |
+    | `tilt_cost_weight` | float | `0.02` | see Rewards |
+    | `ctrl_cost_weight` | float | `2e-4` | see Rewards |
+    | `rate_cost_weight` | float | `0.01` | see Rewards |
+    | `limit_cost_weight` | float | `2.0` | see Rewards |
+    | `slip_cost_weight` | float | `0.2` | see Rewards |
+    | `healthy_z_range` | tuple | `(0.16, 0.45)` | height of the trunk, m |
+    | `healthy_tilt` | float | `0.8` | rad |
+    | `terminate_when_unhealthy` | bool | `True` | whether a fall ends the episode |
+    | `reset_noise_scale` | float | `0.05` | range of the start |
+    | `exclude_current_positions_from_observation` | bool | `True` | leave out x and y of the trunk |
+    | `observation` | str | `"base"` | `"base"`, or `"maximal"` for the state of every body |
+    | `randomization` | dict or None | `None` | what differs between episodes, see `Randomization` |
+    | `num_threads` | int | `1` | threads that share the environments of a batch |
+
+    ## Version History
+    * v0: first version
+    """
+
+    n_actions = 12
+    camera: ClassVar[Mapping[str, Any]] = {"distance": 2.0, "azimuth": 120.0, "elevation": -15.0, "trackbodyid": 0}
+
+    def __init__(
+        self,
+        *,
+        frame_skip: int = 4,
+        dt: float = 0.005,
+        actuation: str = "pd",
+        action_scale: float = 0.5,
+        terrain: str = "flat",
+        slope: float = 0.15,
+        friction: float = 0.8,
+        x_velocity_range: tuple[float, float] = (0.2, 0.8),
+        y_velocity_range: tuple[float, float] = (-0.2, 0.2),
+        yaw_rate_range: tuple[float, float] = (-0.4, 0.4),
+        gait_period: float = 0.5,
+        foot_lift: float = 0.06,
+        velocity_reward_weight: float = 1.0,
+        yaw_reward_weight: float = 0.5,
+        feet_reward_weight: float = 0.5,
+        healthy_reward: float = 0.2,
+        vertical_cost_weight: float = 1.0,
+        tilt_cost_weight: float = 0.02,
+        ctrl_cost_weight: float = 2e-4,
+        rate_cost_weight: float = 0.01,
+        limit_cost_weight: float = 2.0,
+        slip_cost_weight: float = 0.2,
+        healthy_z_range: tuple[float, float] = (0.16, 0.45),
+        healthy_tilt: float = 0.8,
+        terminate_when_unhealthy: bool = True,
+        reset_noise_scale: float = 0.05,
+        exclude_current_positions_from_observation: bool = True,
+        observation: str = "base",
+        randomization: Mapping[str, Any] | None = None,
+        num_envs: int = 1,
+        num_threads: int = 1,
+    ) -> None:
+        if actuation not in ("pd", "torque"):
+            raise InputError(f"actuation must be 'pd' or 'torque', got {actuation!r}")
+        if terrain not in ("flat", "incline"):
+            raise InputError(f"terrain must be 'flat' or 'incline', got {terrain!r}")
+        self.has_drives, self.action_scale = actuation == "pd", action_scale
+        self.command_ranges = x_velocity_range, y_velocity_range, yaw_rate_range
+        self.gait_period, self.foot_lift = gait_period, foot_lift
+        rewards = velocity_reward_weight, yaw_reward_weight, feet_reward_weight, healthy_reward
+        costs = vertical_cost_weight, tilt_cost_weight, ctrl_cost_weight, rate_cost_weight, limit_cost_weight
+        self.weights = np.array([*rewards, *costs, slip_cost_weight], float)
+        self.healthy_z_range, self.lowest_cosine = healthy_z_range, float(np.cos(healthy_tilt))
+        self.terminate_when_unhealthy, self.reset_noise_scale = terminate_when_unhealthy, reset_noise_scale
+        self.kept = 0 if exclude_current_positions_from_observation else 2  # of x and y of the trunk
+        slope = slope if terrain == "incline" else 0.0
+        super().__init__(
+            unitree_a1.build(friction=friction, drive=self.has_drives, slope=slope),
+            observation=observation,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
+            num_envs=num_envs,
+            num_threads=num_threads,
+            dt=dt,
+            frame_skip=frame_skip,
+            randomization=randomization,
+        )
+        joints = self.sim.model.mechanism.joints
+        self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
+        self.neutral = np.array([joint.target[0] for joint in joints])  # targets that hold STANDING
+        table = self.sim.model.contact_table
+        self.ground, self.foot_points = table.normal[0], table.point
+        self.knee_points = np.array([joint.child_anchor for joint in joints[2::3]])
+        n = num_envs
+        self.command = np.zeros((n, 3))
+        self.gains = np.stack([self.sim.parameter(name) for name in GAINS], 1)
+        self.aims = np.zeros((n, 12))  # of the last step: targets of drives, or torques
+        self.last_action = np.zeros((n, 12))  # the one before `action`
+        # see `look` and `follow`
+        self.up, self.normal, self.velocity, self.heights = (np.zeros((n, 3)) for _ in range(4))
+        self.gaps, self.slip, self.wanted = (np.zeros((n, 4)) for _ in range(3))
+        self.peak, self.slid, self.lifted, self.slide = (np.zeros((n, 4)) for _ in range(4))
+        self.look()
+
+    def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
+        command = np.array([rng.uniform(*bounds) for bounds in self.command_ranges])
+        if "command" in options:
+            command = np.asarray(options["command"], float)
+            if command.shape != (3,) or not np.isfinite(command).all():
+                raise InputError(f"options['command'] must be three numbers, got {options['command']!r}")
+        return {"noise": self.reset_noise_scale * rng.uniform(-1, 1, 33), "command": command}
+
+    def start(self, env: Indices, draws: Draws) -> None:
+        joints, turn, rates, v, w = np.split(draws["noise"], [12, 15, 27, 30], axis=-1)
+        x, q = (np.repeat(part[:1, 0], len(env), axis=0) for part in self.rest_state[:2])
+        self.put(env, self.rest + joints, rates, x, self.turned(q, turn), v, w)
+        self.command[env] = draws["command"]
+        self.gains[env] = np.stack([self.sim.parameter(name)[env] for name in GAINS], 1)
+        for own in (self.last_action, self.peak, self.slid, self.lifted, self.slide):
+            own[env] = 0.0
+        self.state = self.sim.state
+        self.look()
+
+    def controls(self, action: Array) -> dict[str, Any]:
+        if self.has_drives:
+            low, high = self.limits
+            self.aims = np.minimum(np.maximum(self.neutral + self.action_scale * action, low), high)
+            return {"target": self.aims}
+        self.aims = unitree_a1.EFFORT_LIMIT * action
+        return {"effort": self.aims}
+
+    def look(self) -> None:
+        """Read the state, see `look`."""
+        points = self.ground, self.knee_points, self.foot_points
+        look(*self.state, self.sim.dt, *points, self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip)
+
+    def clock(self, elapsed: Array | Indices) -> Array:
+        """Periods since the start of the episode, `elapsed` control steps ago; FR and RL swing in their first half."""
+        return elapsed * (self.dt / self.gait_period)
+
+    def observation_names(self) -> list[str]:
+        joints, axes = self.sim.axis_names, "xyz"
+        state = [
+            *[f"{axis} of the trunk" for axis in "xy"][: self.kept],
+            "height of the trunk above the ground",
+            *(f"{axis} of the up direction in the trunk's frame" for axis in axes),
+            *joints,
+            *(f"velocity along the trunk's {axis}" for axis in axes),
+            *(f"angular velocity about the trunk's {axis}" for axis in axes),
+            *(f"velocity of {name}" for name in joints),
+        ]
+        return [
+            *(self.maximal_names() if self.observes_maximal else state),
+            "commanded velocity along x",
+            "commanded velocity along y",
+            "commanded yaw rate",
+            "cosine of the clock",
+            "sine of the clock",
+            *(f"last action of {name}" for name in joints),
+        ]
+
+    def observe(self) -> Array:
+        clock = (2 * np.pi) * self.clock(self.elapsed)[:, None]
+        told = [self.command, np.cos(clock), np.sin(clock), self.action]
+        if self.observes_maximal:
+            return np.concatenate([self.maximal(), *told], -1)
+        x, w = self.state.x[:, 0], self.state.w[:, 0]
+        joints, rates = self.sim.joint_positions(), self.sim.joint_velocities()
+        base = [x[:, : self.kept], self.heights[:, :1], self.up]
+        return np.concatenate([*base, joints, self.velocity, w, rates, *told], -1)
+
+    def healthy(self) -> Flags:
+        """On its feet: height and tilt of the trunk in their ranges, neither trunk nor knees on the ground."""
+        height, (low, high) = self.heights[:, 0], self.healthy_z_range
+        upright = (height >= low) & (height <= high) & (self.normal[:, 2] >= self.lowest_cosine)
+        return upright & (self.heights[:, 1] > 0.0) & (self.heights[:, 2] > 0.0)
+
+    def rewards(self) -> dict[str, Array]:
+        self.look()
+        clocks = self.clock(self.elapsed), self.clock(self.elapsed - 1)
+        feet = self.gaps, self.slip, self.peak, self.slid, self.lifted, self.slide, self.wanted
+        follow(*clocks, self.foot_lift, SHIFT, self.dt, *feet)
+        base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.healthy(), self.command
+        joints = self.sim.joint_positions(), self.sim.joint_velocities(), self.aims, self.gains, self.limits
+        terms = np.empty((len(TERMS), self.num_envs))
+        judge(*base, self.action - self.last_action, *joints, self.weights, terms)
+        self.last_action = self.action.copy()
+        return {f"reward_{name}": term for name, term in zip(TERMS, terms, strict=True)}
+
+    def terminated(self) -> Flags:
+        return ~self.healthy() & self.terminate_when_unhealthy
+
+    def info(self) -> dict[str, Array]:
+        forward, sideways, _ = self.velocity.T.copy()
+        own = {"forward_velocity": forward, "sideways_velocity": sideways, "yaw_rate": self.state.w[:, 0, 2].copy()}
+        return super().info() | own | {"command": self.command.copy(), "foot_clearance": self.gaps.copy()}
+
+    def outcome(self) -> dict[str, Array]:
+        """Of the last full period of the clock: clearance each foot reached, and how far it slid on the ground, m."""
+        return {"foot_lift": self.lifted.copy(), "foot_slide": self.slide.copy()}
+
+    def contact_info(self) -> dict[str, Array]:
+        return {"penetration": np.maximum(0.0, -self.gaps.min(-1)), "slip": self.slip.max(-1)}

@@ -1,0 +1,145 @@
+"""The arithmetic of VIQuadruped-v0, compiled: what its state looks like, and what a step is worth."""
+
+import numpy as np
+
+from vigym.assets import unitree_a1
+from vigym.envs.compiled import compiled
+
+FOOT_RADIUS, KNEE_RADIUS = unitree_a1.FOOT_RADIUS, 0.02  # m
+HALF_LENGTH, HALF_WIDTH, HALF_HEIGHT = 0.24, 0.097, 0.057  # m, of the trunk with its hip motors
+CLEAR = 1e-6  # m; below it, a foot touches the ground: contacts are solved to 1e-10 m
+STANDS = 0.05  # m/s, rad/s: a slower command is one to stand still
+MARGIN = 0.05  # rad: this close to its limits, a joint costs
+WIDTH, YAW_WIDTH, FEET_WIDTH = 0.3, 0.5, 0.05  # m/s, rad/s, m: errors at which a reward is down to 1/e
+TILT = 50.0  # (rad/s)^2: of turning that costs as much as lying on the side
+TURN = 2.0 * np.pi
+TERMS = ("velocity", "yaw", "feet", "survive", "vertical", "tilt", "ctrl", "rate", "limits", "slip")
+
+
+@compiled
+def look(x, q, v, w, h, ground, knee, foot, up, normal, velocity, heights, gaps, slip):
+    """Read off the state of all environments (n, body, ...) what the task needs; h is the time step, s.
+
+    ground: (3,) normal of the ground, a plane through the origin. knee, foot: (4, 3) in the frames of the calves, m.
+    up, normal: (n, 3) the world's z and the ground's normal in the trunk's frame. velocity: (n, 3) of the trunk in its
+    own frame, m/s. heights: (n, 3) above the ground, m, of the trunk's centre of mass, its lowest corner, the lowest
+    knee. gaps: (n, 4) of the feet, m. slip: (n, 4) tangential speed of the feet that touch the ground, m/s.
+    """
+    g1, g2, g3 = ground
+    for n in range(len(x)):
+        q0, q1, q2, q3 = q[n, 0]
+        v1, v2, v3 = v[n, 0]
+        r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
+        r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
+        r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
+        up[n, 0], up[n, 1], up[n, 2] = r31, r32, r33
+        n1, n2, n3 = r11 * g1 + r21 * g2 + r31 * g3, r12 * g1 + r22 * g2 + r32 * g3, r13 * g1 + r23 * g2 + r33 * g3
+        normal[n, 0], normal[n, 1], normal[n, 2] = n1, n2, n3
+        velocity[n, 0] = r11 * v1 + r21 * v2 + r31 * v3
+        velocity[n, 1] = r12 * v1 + r22 * v2 + r32 * v3
+        velocity[n, 2] = r13 * v1 + r23 * v2 + r33 * v3
+        height = g1 * x[n, 0, 0] + g2 * x[n, 0, 1] + g3 * x[n, 0, 2]
+        heights[n, 0] = height
+        heights[n, 1] = height - HALF_LENGTH * abs(n1) - HALF_WIDTH * abs(n2) - HALF_HEIGHT * abs(n3)
+        heights[n, 2] = height
+        for i in range(4):
+            b = 3 + 3 * i
+            q0, q1, q2, q3 = q[n, b]
+            w1, w2, w3 = w[n, b]
+            p1, p2, p3 = foot[i]
+            r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
+            r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
+            r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
+            n1 = r11 * g1 + r21 * g2 + r31 * g3
+            n2 = r12 * g1 + r22 * g2 + r32 * g3
+            n3 = r13 * g1 + r23 * g2 + r33 * g3
+            height = g1 * x[n, b, 0] + g2 * x[n, b, 1] + g3 * x[n, b, 2]
+            gap = height + n1 * p1 + n2 * p2 + n3 * p3 - FOOT_RADIUS
+            gaps[n, i], slip[n, i] = gap, 0.0
+            lowest = height + n1 * knee[i, 0] + n2 * knee[i, 1] + n3 * knee[i, 2] - KNEE_RADIUS
+            heights[n, 2] = min(heights[n, 2], lowest)
+            if gap < CLEAR:
+                # Friction acts on v + R0 (w x p) - radius R w x n with the rotation R0 before the step, from which a
+                # turn by h w led to R: R0 (w x p) = R (c w x p - s w x (w x p)), its cosine c and sine s |w|
+                ww, wp = w1 * w1 + w2 * w2 + w3 * w3, w1 * p1 + w2 * p2 + w3 * p3
+                c, s = 1.0 - 0.5 * h * h * ww, h * np.sqrt(max(1.0 - 0.25 * h * h * ww, 0.0))
+                a1 = c * (w2 * p3 - w3 * p2) - s * (w1 * wp - ww * p1) - FOOT_RADIUS * (w2 * n3 - w3 * n2)
+                a2 = c * (w3 * p1 - w1 * p3) - s * (w2 * wp - ww * p2) - FOOT_RADIUS * (w3 * n1 - w1 * n3)
+                a3 = c * (w1 * p2 - w2 * p1) - s * (w3 * wp - ww * p3) - FOOT_RADIUS * (w1 * n2 - w2 * n1)
+                s1 = v[n, b, 0] + r11 * a1 + r12 * a2 + r13 * a3
+                s2 = v[n, b, 1] + r21 * a1 + r22 * a2 + r23 * a3
+                s3 = v[n, b, 2] + r31 * a1 + r32 * a2 + r33 * a3
+                along = g1 * s1 + g2 * s2 + g3 * s3
+                s1, s2, s3 = s1 - along * g1, s2 - along * g2, s3 - along * g3
+                slip[n, i] = np.sqrt(s1 * s1 + s2 * s2 + s3 * s3)
+
+
+@compiled
+def follow(clock, last_clock, lift, shift, dt, gaps, slip, peak, slid, lifted, slide, wanted):
+    """Follow the feet over a control step of dt s: how high they should be, how high they were, how far they slid.
+
+    clock, last_clock: (n,) periods, now and a step ago. lift: wanted in the middle of a swing, m; shift: (4,) of the
+    legs' clocks. wanted: (n, 4) clearance that the clock asks for, m. peak, slid: (n, 4) highest clearance and sliding,
+    m, in this period of the clock; lifted, slide: in the last one.
+    """
+    for n in range(len(gaps)):
+        ended = np.floor(clock[n]) > np.floor(last_clock[n])
+        for i in range(4):
+            wanted[n, i] = lift * max(np.sin(TURN * (clock[n] + shift[i])), 0.0)
+            peak[n, i] = max(peak[n, i], gaps[n, i])
+            slid[n, i] += dt * slip[n, i]
+            if ended:
+                lifted[n, i], slide[n, i] = peak[n, i], slid[n, i]
+                peak[n, i], slid[n, i] = 0.0, 0.0
+
+
+@compiled
+def judge(
+    velocity,
+    normal,
+    w,
+    gaps,
+    slip,
+    wanted,
+    healthy,
+    command,
+    change,
+    joints,
+    rates,
+    aims,
+    gains,
+    limits,
+    weights,
+    terms,
+):
+    """Terms (10, n) of the reward, as TERMS names them, with their `weights`.
+
+    aims: (n, 12) targets of drives, rad, or without gains torques, N m. gains: (n, 3, 12) kp, kd, effort limit.
+    limits: (2, 12) of the joints, rad. wanted: clearances of the feet, see `follow`.
+    """
+    for n in range(len(w)):
+        v1, v2, v3 = velocity[n]
+        c1, c2, c3 = command[n]
+        w1, w2, w3 = w[n, 0]
+        walks = max(abs(c1), abs(c2), abs(c3)) >= STANDS
+        miss = slide = effort = jerk = close = 0.0
+        for i in range(4):
+            miss += (gaps[n, i] - (wanted[n, i] if walks else 0.0)) ** 2
+            slide += slip[n, i] * slip[n, i]
+        for k in range(12):
+            kp, kd, most = gains[n, 0, k], gains[n, 1, k], gains[n, 2, k]
+            torque = kp * (aims[n, k] - joints[n, k]) - kd * rates[n, k] if kp > 0.0 else aims[n, k]
+            effort += min(torque * torque, most * most)
+            jerk += change[n, k] * change[n, k]
+            close += max(limits[0, k] + MARGIN - joints[n, k], joints[n, k] - limits[1, k] + MARGIN, 0.0)
+        tilt = w1 * w1 + w2 * w2 + TILT * (normal[n, 0] * normal[n, 0] + normal[n, 1] * normal[n, 1])
+        terms[0, n] = weights[0] * np.exp(-((v1 - c1) * (v1 - c1) + (v2 - c2) * (v2 - c2)) / WIDTH**2)
+        terms[1, n] = weights[1] * np.exp(-((w3 - c3) * (w3 - c3)) / YAW_WIDTH**2)
+        terms[2, n] = weights[2] * np.exp(-miss / FEET_WIDTH**2)
+        terms[3, n] = weights[3] if healthy[n] else 0.0
+        terms[4, n] = -weights[4] * v3 * v3
+        terms[5, n] = -weights[5] * tilt
+        terms[6, n] = -weights[6] * effort
+        terms[7, n] = -weights[7] * jerk
+        terms[8, n] = -weights[8] * close
+        terms[9, n] = -weights[9] * slide

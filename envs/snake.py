@@ -1,0 +1,284 @@
+"""VISnake-v0: a snake of many links travels forward."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from vigym.assets import snake
+from vigym.engine.errors import InputError
+from vigym.envs.compiled import compiled
+from vigym.envs.robot import RobotTask
+from vigym.envs.task import Array, Draws, Indices
+
+CLEAR = 1e-6  # m; below it, an end of a link touches the ground: contacts are solved to 1e-10 m
+ALOFT = 1e-3  # m: with all ends higher than this, the snake is in the air
+
+
+@compiled
+def look(x, q, v, w, h, body, along, radius, centre, velocity, upright, lowest, slip):
+    """Read off the state of all environments (n, link, ...) what the task needs; h is the time step, s.
+
+    body: (c,) link of each contact, along: (c,) its place on the link's x axis, radius: of the skin, m.
+    centre, velocity: (n, 3) mean of the links' positions and velocities, m and m/s. upright: (n,) mean of the cosines
+    of the angles between the links' z axes and the world's. lowest: (n,) gap of the lowest contact, m. slip: (n,) largest
+    horizontal speed of the contacts that touch the ground, m/s.
+    """
+    links = x.shape[1]
+    for n in range(len(x)):
+        for k in range(3):
+            centre[n, k], velocity[n, k] = 0.0, 0.0
+            for b in range(links):
+                centre[n, k] += x[n, b, k] / links
+                velocity[n, k] += v[n, b, k] / links
+        upright[n], slip[n] = 1.0, 0.0
+        for b in range(links):
+            upright[n] -= 2.0 * (q[n, b, 1] * q[n, b, 1] + q[n, b, 2] * q[n, b, 2]) / links
+        for c in range(len(body)):
+            b, p = body[c], along[c]
+            q0, q1, q2, q3 = q[n, b]
+            w1, w2, w3 = w[n, b]
+            r31 = 2.0 * (q1 * q3 - q0 * q2)
+            gap = x[n, b, 2] + p * r31 - radius
+            lowest[n] = gap if c == 0 else min(lowest[n], gap)
+            if gap < CLEAR:
+                # Friction acts on v + R0 (w x p) - radius R w x z with the rotation R0 before the step, from which a
+                # turn by h w led to R: R0 (w x p) = R (c w x p - s w x (w x p)), its cosine c and sine s |w|
+                r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
+                r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
+                ww = w1 * w1 + w2 * w2 + w3 * w3
+                cosine, sine = 1.0 - 0.5 * h * h * ww, h * np.sqrt(max(1.0 - 0.25 * h * h * ww, 0.0))
+                a1 = -sine * (w1 * w1 - ww) * p
+                a2 = (cosine * w3 - sine * w1 * w2) * p
+                a3 = (-cosine * w2 - sine * w1 * w3) * p
+                om1, om2 = r11 * w1 + r12 * w2 + r13 * w3, r21 * w1 + r22 * w2 + r23 * w3
+                s1 = v[n, b, 0] + r11 * a1 + r12 * a2 + r13 * a3 - radius * om2
+                s2 = v[n, b, 1] + r21 * a1 + r22 * a2 + r23 * a3 + radius * om1
+                slip[n] = max(slip[n], np.sqrt(s1 * s1 + s2 * s2))
+
+
+class Snake(RobotTask):
+    """
+    ## Description
+    A snake of `num_links` links lies on the ground along x; the last link is its head. It has to travel along x. Its
+    joints are hinges, in turn about y (odd joints, lifting) and z (even joints, bending), or ball joints. Friction is
+    the same in all directions: winding alone hardly moves it, it has to lift parts of its body. It touches the ground
+    with spheres around the links' ends; links do not touch one another. With the defaults, it is 1.2 m long and weighs
+    3.2 kg (the paper's links are 1 m, 1 kg: `link_length=1.0, link_mass=1.0, link_radius=0.05, friction=0.2`, and
+    `effort_limit`, `kp` and `kd` to match).
+
+    ## Action Space
+    `Box(-1, 1, (7,), float32)`: one for every axis of every joint, num_links - 1 with hinges, three times as many with
+    ball joints.
+
+    With `actuation="pd"`: targets of PD drives. With `actuation="torque"`: torques, `effort_limit` times the action.
+
+    | Num | Action | Control | Min | Max | Unit |
+    |---|---|---|---|---|---|
+    | 0 | target of joint 1 | `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 1 | target of joint 2 | `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 2 | target of joint 3 | `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 3 | target of joint 4 | `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 4 | target of joint 5 | `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 5 | target of joint 6 | `action_scale` times the action | -1 | 1 | angle (rad) |
+    | 6 | target of joint 7 | `action_scale` times the action | -1 | 1 | angle (rad) |
+
+    ## Observation Space
+    `Box(-3.4e38, 3.4e38, (29,), float64)`; x and y of link 0 come first with
+    `exclude_current_positions_from_observation=False`. With `observation="maximal"` the state of every body stands in
+    place of elements 0 to 24.
+
+    | Num | Observation | Unit |
+    |---|---|---|
+    | 0 | z of the link 0 | position (m) |
+    | 1 | w of the link 0's quaternion | - |
+    | 2 | x of the link 0's quaternion | - |
+    | 3 | y of the link 0's quaternion | - |
+    | 4 | z of the link 0's quaternion | - |
+    | 5 | joint 1 | angle (rad) |
+    | 6 | joint 2 | angle (rad) |
+    | 7 | joint 3 | angle (rad) |
+    | 8 | joint 4 | angle (rad) |
+    | 9 | joint 5 | angle (rad) |
+    | 10 | joint 6 | angle (rad) |
+    | 11 | joint 7 | angle (rad) |
+    | 12 | velocity along x of the link 0 | velocity (m/s) |
+    | 13 | velocity along y of the link 0 | velocity (m/s) |
+    | 14 | velocity along z of the link 0 | velocity (m/s) |
+    | 15 | angular velocity about the link 0's x | angular velocity (rad/s) |
+    | 16 | angular velocity about the link 0's y | angular velocity (rad/s) |
+    | 17 | angular velocity about the link 0's z | angular velocity (rad/s) |
+    | 18 | velocity of joint 1 | angular velocity (rad/s) |
+    | 19 | velocity of joint 2 | angular velocity (rad/s) |
+    | 20 | velocity of joint 3 | angular velocity (rad/s) |
+    | 21 | velocity of joint 4 | angular velocity (rad/s) |
+    | 22 | velocity of joint 5 | angular velocity (rad/s) |
+    | 23 | velocity of joint 6 | angular velocity (rad/s) |
+    | 24 | velocity of joint 7 | angular velocity (rad/s) |
+    | 25 | mean velocity of the links along x | velocity (m/s) |
+    | 26 | mean velocity of the links along y | velocity (m/s) |
+    | 27 | cosine of the clock | - |
+    | 28 | sine of the clock | - |
+
+    ## Rewards
+    Sum of, with the centre (the mean of the links' positions) and weights that are arguments:
+    - reward_forward = `forward_reward_weight` times the distance that the centre moved along x, over the control step
+    - reward_drift = -`drift_cost_weight` times the magnitude of the same along y
+    - reward_roll = -`roll_cost_weight` (1 - the mean cosine of the angles between the links' z axes and the world's):
+      it is to stay on its belly, not to roll
+    - reward_jump = -`jump_cost_weight` if all of the snake is more than 1 mm above the ground, else 0
+    - reward_ctrl = -`ctrl_cost_weight` times the sum of the squared actions
+
+    ## Starting State
+    Straight along x with its head in front; joint angles (rad) and velocities (rad/s) and yaw (rad) within
+    +-`reset_noise_scale`, uniform; lowest end on the ground.
+
+    ## Episode End
+    Never terminated, unless a step of the physics cannot be solved (`info["solver_failed"]`). Truncated after 400 steps
+    of 0.05 s.
+
+    ## Arguments
+    | Parameter | Type | Default | Description |
+    |---|---|---|---|
+    | `num_links` | int | `8` | 2 to 1000 |
+    | `joints` | str | `"hinge"` | `"hinge"`, or `"ball"` |
+    | `link_length` | float | `0.15` | m |
+    | `link_mass` | float | `0.4` | kg |
+    | `link_radius` | float | `0.035` | m |
+    | `friction` | float | `0.8` | of the skin |
+    | `effort_limit` | float | `6.0` | of each axis, N m |
+    | `kp` | float | `30.0` | of the drives, N m/rad |
+    | `kd` | float | `1.0` | of the drives, N m s/rad |
+    | `frame_skip` | int | `5` | steps of the simulator in a control step |
+    | `dt` | float | `0.01` | step of the simulator, s |
+    | `actuation` | str | `"pd"` | `"pd"`, or `"torque"` |
+    | `action_scale` | float | `1.2` | a drive's target for an action of 1, rad |
+    | `gait_period` | float | `1.7` | of the clock, s |
+    | `forward_reward_weight` | float | `10.0` | see Rewards |
+    | `drift_cost_weight` | float | `1.0` | see Rewards |
+    | `roll_cost_weight` | float | `0.2` | see Rewards |
+    | `jump_cost_weight` | float | `1.0` | see Rewards |
+    | `ctrl_cost_weight` | float | `0.01` | see Rewards |
+    | `reset_noise_scale` | float | `0.05` | range of the start |
+    | `exclude_current_positions_from_observation` | bool | `True` | leave out x and y of link 0 |
+    | `observation` | str | `"base"` | `"base"`, or `"maximal"` for the state of every body |
+    | `randomization` | dict or None | `None` | what differs between episodes, see `Randomization` |
+    | `num_threads` | int | `1` | threads that share the environments of a batch |
+
+    ## Version History
+    * v0: first version
+    """
+
+    camera: ClassVar[Mapping[str, Any]] = {"distance": 2.5, "azimuth": 120.0, "elevation": -25.0, "trackbodyid": 0}
+
+    def __init__(
+        self,
+        *,
+        num_links: int = 8,
+        joints: Literal["hinge", "ball"] = "hinge",
+        link_length: float = 0.15,
+        link_mass: float = 0.4,
+        link_radius: float = 0.035,
+        friction: float = 0.8,
+        effort_limit: float = 6.0,
+        kp: float = 30.0,
+        kd: float = 1.0,
+        frame_skip: int = 5,
+        dt: float = 0.01,
+        actuation: str = "pd",
+        action_scale: float = 1.2,
+        gait_period: float = 1.7,
+        forward_reward_weight: float = 10.0,
+        drift_cost_weight: float = 1.0,
+        roll_cost_weight: float = 0.2,
+        jump_cost_weight: float = 1.0,
+        ctrl_cost_weight: float = 0.01,
+        reset_noise_scale: float = 0.05,
+        exclude_current_positions_from_observation: bool = True,
+        observation: str = "base",
+        randomization: Mapping[str, Any] | None = None,
+        num_envs: int = 1,
+        num_threads: int = 1,
+    ) -> None:
+        if actuation not in ("pd", "torque"):
+            raise InputError(f"actuation must be 'pd' or 'torque', got {actuation!r}")
+        self.has_drives, self.gait_period, self.reset_noise_scale = actuation == "pd", gait_period, reset_noise_scale
+        self.scale = action_scale if self.has_drives else effort_limit
+        self.n_actions = (num_links - 1) * (1 if joints == "hinge" else 3)
+        self.weights = forward_reward_weight, drift_cost_weight, roll_cost_weight, jump_cost_weight, ctrl_cost_weight
+        super().__init__(
+            snake.build(
+                links=num_links,
+                joints=joints,
+                length=link_length,
+                mass=link_mass,
+                radius=link_radius,
+                contact_radius=link_radius,
+                friction=friction,
+                effort_limit=effort_limit,
+                kp=kp if self.has_drives else 0.0,
+                kd=kd if self.has_drives else 0.0,
+            ),
+            observation=observation,
+            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
+            num_envs=num_envs,
+            num_threads=num_threads,
+            dt=dt,
+            frame_skip=frame_skip,
+            randomization=randomization,
+        )
+        table, n = self.sim.model.contact_table, num_envs
+        self.ends = np.asarray(table.body), table.point[:, 0].copy(), link_radius
+        # see `look`
+        self.centre, self.velocity = np.zeros((n, 3)), np.zeros((n, 3))
+        self.upright, self.lowest, self.slip = (np.zeros(n) for _ in range(3))
+        self.begin, self.last = np.zeros((n, 3)), np.zeros((n, 3))  # centre at the start, and a control step ago
+        self.look()
+
+    def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
+        return {"noise": self.reset_noise_scale * rng.uniform(-1, 1, 2 * self.n_actions + 1)}
+
+    def start(self, env: Indices, draws: Draws) -> None:
+        joints, rates, yaw = np.split(draws["noise"], [self.n_actions, 2 * self.n_actions], axis=-1)
+        x, q = (np.repeat(part[:1, 0], len(env), axis=0) for part in self.rest_state[:2])
+        self.put(env, joints, rates, x, self.turned(q, yaw * np.array([0.0, 0.0, 1.0])))
+        self.state = self.sim.state
+        self.look()
+        self.begin[env] = self.last[env] = self.centre[env]
+
+    def controls(self, action: Array) -> dict[str, Any]:
+        return {"target" if self.has_drives else "effort": self.scale * action}
+
+    def look(self) -> None:
+        """Read the state, see `look`."""
+        look(*self.state, self.sim.dt, *self.ends, self.centre, self.velocity, self.upright, self.lowest, self.slip)
+
+    def observation_names(self) -> list[str]:
+        centre = [f"mean velocity of the links along {axis}" for axis in "xy"]
+        return [*super().observation_names(), *centre, "cosine of the clock", "sine of the clock"]
+
+    def observe(self) -> Array:
+        clock = (2 * np.pi * self.dt / self.gait_period) * self.elapsed[:, None]
+        return np.concatenate([super().observe(), self.velocity[:, :2], np.cos(clock), np.sin(clock)], -1)
+
+    def rewards(self) -> dict[str, Array]:
+        self.look()
+        forward, drift, roll, jump, ctrl = self.weights
+        moved = self.centre - self.last
+        self.last = self.centre.copy()
+        return {
+            "reward_forward": forward * moved[:, 0],
+            "reward_drift": -drift * np.abs(moved[:, 1]),
+            "reward_roll": -roll * (1.0 - self.upright),
+            "reward_jump": -jump * (self.lowest > ALOFT),
+            "reward_ctrl": -ctrl * (self.action * self.action).sum(-1),
+        }
+
+    def info(self) -> dict[str, Array]:
+        """Of the centre: position, m, velocity, m/s, and distance from the start along x, m."""
+        names = ("x_position", "y_position", "z_position", "x_velocity", "y_velocity", "z_velocity")
+        values = dict(zip(names, [*self.centre.T.copy(), *self.velocity.T.copy()], strict=True))
+        return values | {"distance": self.centre[:, 0] - self.begin[:, 0]}
+
+    def contact_info(self) -> dict[str, Array]:
+        return {"penetration": np.maximum(0.0, -self.lowest), "slip": self.slip.copy()}
