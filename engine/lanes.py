@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.kernels import layout
-from vigym.engine.kernels.cache import DiskCache
+from vigym.engine.kernels.cache import SOURCES, DiskCache
 from vigym.engine.kernels.simd import compiled as compile_kernel
 from vigym.engine.kernels.simd import specialized
 from vigym.engine.kernels.step import step
@@ -16,7 +16,8 @@ from vigym.engine.workers import share
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
 
-_step = compile_kernel(step, DiskCache("step"))
+WHAT = "the physics for this kind of mechanism, once for this machine (5 to 20 s)"
+_step = compile_kernel(step, DiskCache("step", SOURCES, WHAT))
 
 Indices = NDArray[np.int64]
 

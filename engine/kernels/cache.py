@@ -62,12 +62,13 @@ class DiskCache:
 
     cache_path = None
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, sources: str, what: str) -> None:
+        """name: of the files; sources: hash of what is compiled; what: in words, and how long it may take."""
+        self.name, self.sources, self.what = name, sources, what
         self.started = 0.0
 
     def path(self, sig, context) -> Path:
-        key = f"{SOURCES} {simd.target(context)} {[t.key for t in sig if hasattr(t, 'key')]}"
+        key = f"{self.sources} {simd.target(context)} {[(str(t), t.key) for t in sig]}"
         return folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 
     def load_overload(self, sig, context):
@@ -75,11 +76,7 @@ class DiskCache:
         try:
             return simd.load(context, unseal(self.path(sig, context).read_bytes()))
         except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ValueError, TypeError, RuntimeError):
-            print(
-                "vigym: compiling the physics for this kind of mechanism, once for this machine (5 to 20 s) ...",
-                file=sys.stderr,
-                flush=True,
-            )
+            print(f"vigym: compiling {self.what} ...", file=sys.stderr, flush=True)
             self.started = time.perf_counter()
             return None
 

@@ -136,7 +136,7 @@ def doubled() -> bool:
     """Whether 2 * 21 is 42 by a newly made dispatcher, which asks the disk first."""
     m, s, t = (Store(label, 4, 1, None, {field: (1, 1)}) for label, field in ("mc", "sx", "ty"))
     s.x[...] = 21.0
-    compiled(kernel, cache.DiskCache("double"))(m, s, t)
+    compiled(kernel, cache.DiskCache("double", cache.SOURCES, "the physics"))(m, s, t)
     return bool((t.y == 42.0).all())
 
 
