@@ -8,6 +8,7 @@ import numpy as np
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
 from vigym.envs.quadruped_motion import TERMS, follow, judge, look
+from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Flags, Indices
 
@@ -20,7 +21,8 @@ class Quadruped(RobotTask):
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks at a commanded velocity: forward, sideways, and turning, all in the frame of
     its trunk. A clock tells which diagonal pair of feet is to be lifted. Only the feet touch the ground; an episode
-    ends before a knee or the trunk would.
+    ends before a knee or the trunk would. On stairs, the first riser is 0.5 m ahead of the start, and treads overhang
+    risers by 0.03 m.
 
     ## Action Space
     `Box(-1, 1, (12,), float32)`
@@ -137,8 +139,10 @@ class Quadruped(RobotTask):
     | `dt` | float | `0.005` | step of the simulator, s |
     | `actuation` | str | `"pd"` | `"pd"`, or `"torque"` |
     | `action_scale` | float | `0.5` | change of a drive's target for an action of 1, rad |
-    | `terrain` | str | `"flat"` | `"flat"`, or `"incline"` for ground that rises along x |
+    | `terrain` | str | `"flat"` | `"flat"`, `"incline"` or `"steps"`: ground that rises along x, or stairs |
     | `slope` | float | `0.15` | of the incline, rad; negative falls |
+    | `step_height` | float | `0.03` | of the stairs, m; negative goes down |
+    | `step_length` | float | `0.4` | of the stairs, m |
     | `friction` | float | `0.8` | of the feet |
     | `x_velocity_range` | tuple | `(0.2, 0.8)` | of commands, m/s |
     | `y_velocity_range` | tuple | `(-0.2, 0.2)` | of commands, m/s |
@@ -180,6 +184,8 @@ class Quadruped(RobotTask):
         action_scale: float = 0.5,
         terrain: str = "flat",
         slope: float = 0.15,
+        step_height: float = 0.03,
+        step_length: float = 0.4,
         friction: float = 0.8,
         x_velocity_range: tuple[float, float] = (0.2, 0.8),
         y_velocity_range: tuple[float, float] = (-0.2, 0.2),
@@ -208,8 +214,8 @@ class Quadruped(RobotTask):
     ) -> None:
         if actuation not in ("pd", "torque"):
             raise InputError(f"actuation must be 'pd' or 'torque', got {actuation!r}")
-        if terrain not in ("flat", "incline"):
-            raise InputError(f"terrain must be 'flat' or 'incline', got {terrain!r}")
+        if terrain not in ("flat", "incline", "steps"):
+            raise InputError(f"terrain must be 'flat', 'incline' or 'steps', got {terrain!r}")
         self.has_drives, self.action_scale = actuation == "pd", action_scale
         self.command_ranges = x_velocity_range, y_velocity_range, yaw_rate_range
         self.gait_period, self.foot_lift = gait_period, foot_lift
@@ -220,8 +226,15 @@ class Quadruped(RobotTask):
         self.terminate_when_unhealthy, self.reset_noise_scale = terminate_when_unhealthy, reset_noise_scale
         self.kept = 0 if exclude_current_positions_from_observation else 2  # of x and y of the trunk
         slope = slope if terrain == "incline" else 0.0
+        mechanism = unitree_a1.build(friction=friction, drive=self.has_drives, slope=slope)
+        self.has_steps = terrain == "steps"
+        self.steps = 1.0 if step_height > 0 else -1.0, abs(step_height), step_length
+        if self.has_steps:
+            if not 0.0 < abs(step_height) < 0.2 or not step_length >= 0.1:
+                raise InputError(f"no stairs for feet: step_height {step_height!r}, step_length {step_length!r}")
+            add_risers(mechanism, friction, self.steps[0])
         super().__init__(
-            unitree_a1.build(friction=friction, drive=self.has_drives, slope=slope),
+            mechanism,
             observation=observation,
             exclude_current_positions_from_observation=exclude_current_positions_from_observation,
             num_envs=num_envs,
@@ -234,17 +247,19 @@ class Quadruped(RobotTask):
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
         self.neutral = np.array([joint.target[0] for joint in joints])  # targets that hold STANDING
         table = self.sim.model.contact_table
-        self.ground, self.foot_points = table.normal[0], table.point
+        self.ground, self.foot_points = table.normal[0], table.point[:4]
         self.knee_points = np.array([joint.child_anchor for joint in joints[2::3]])
         n = num_envs
         self.command = np.zeros((n, 3))
         self.gains = np.stack([self.sim.parameter(name) for name in GAINS], 1)
         self.aims = np.zeros((n, 12))  # of the last step: targets of drives, or torques
         self.last_action = np.zeros((n, 12))  # the one before `action`
+        self.floors, self.offsets = np.zeros((n, 4)), np.zeros((n, 8))  # see `climb`
         # see `look` and `follow`
         self.up, self.normal, self.velocity, self.heights = (np.zeros((n, 3)) for _ in range(4))
         self.gaps, self.slip, self.wanted = (np.zeros((n, 4)) for _ in range(3))
         self.peak, self.slid, self.lifted, self.slide = (np.zeros((n, 4)) for _ in range(4))
+        self.worst, self.fit = np.zeros((2, n)), np.ones(n, bool)
         self.look()
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,6 +273,8 @@ class Quadruped(RobotTask):
     def start(self, env: Indices, draws: Draws) -> None:
         joints, turn, rates, v, w = np.split(draws["noise"], [12, 15, 27, 30], axis=-1)
         x, q = (np.repeat(part[:1, 0], len(env), axis=0) for part in self.rest_state[:2])
+        if self.has_steps:
+            self.clear_steps(env)
         self.put(env, self.rest + joints, rates, x, self.turned(q, turn), v, w)
         self.command[env] = draws["command"]
         self.gains[env] = np.stack([self.sim.parameter(name)[env] for name in GAINS], 1)
@@ -266,7 +283,23 @@ class Quadruped(RobotTask):
         self.state = self.sim.state
         self.look()
 
+    def clear_steps(self, env: Indices) -> None:
+        """Planes of the environments `env` as they are at the start: out of the way, and under a robot that stands."""
+        offsets, mask = self.sim.parameter("offset"), np.isin(np.arange(self.num_envs), env)
+        offsets[env] = -1e6
+        self.sim.set_parameters(mask, offset=offsets)
+        x, q, v, w = self.rest_state
+        self.sim.set_joint_state(self.rest, mask=mask, x=x, q=q, v=v, w=w)
+        self.floors[env], offsets[env, :4], offsets[env, 4:] = 0.0, 0.0, -AWAY
+        self.sim.set_parameters(mask, offset=offsets)
+        self.offsets[env] = offsets[env]
+
     def controls(self, action: Array) -> dict[str, Any]:
+        if self.has_steps:
+            before = self.offsets.copy()
+            climb(*self.state, self.foot_points, self.dt, *self.steps, self.floors, self.offsets)
+            if (before != self.offsets).any():
+                self.sim.set_parameters(offset=self.offsets)
         if self.has_drives:
             low, high = self.limits
             self.aims = np.minimum(np.maximum(self.neutral + self.action_scale * action, low), high)
@@ -276,12 +309,14 @@ class Quadruped(RobotTask):
 
     def look(self) -> None:
         """Read the state, see `look`."""
-        points = self.ground, self.knee_points, self.foot_points
-        look(*self.state, self.sim.dt, *points, self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip)
+        given = self.ground, self.knee_points, self.foot_points, self.floors
+        seen = self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip, self.worst
+        self.joints, self.rates = self.sim.joint_positions(), self.sim.joint_velocities()
+        look(*self.state, self.sim.dt, *given, *seen)
 
-    def clock(self, elapsed: Array | Indices) -> Array:
+    def clock(self, elapsed: Indices) -> Array:
         """Periods since the start of the episode, `elapsed` control steps ago; FR and RL swing in their first half."""
-        return elapsed * (self.dt / self.gait_period)
+        return (self.dt / self.gait_period) * elapsed.astype(float)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"
@@ -310,9 +345,8 @@ class Quadruped(RobotTask):
         if self.observes_maximal:
             return np.concatenate([self.maximal(), *told], -1)
         x, w = self.state.x[:, 0], self.state.w[:, 0]
-        joints, rates = self.sim.joint_positions(), self.sim.joint_velocities()
         base = [x[:, : self.kept], self.heights[:, :1], self.up]
-        return np.concatenate([*base, joints, self.velocity, w, rates, *told], -1)
+        return np.concatenate([*base, self.joints, self.velocity, w, self.rates, *told], -1)
 
     def healthy(self) -> Flags:
         """On its feet: height and tilt of the trunk in their ranges, neither trunk nor knees on the ground."""
@@ -325,15 +359,16 @@ class Quadruped(RobotTask):
         clocks = self.clock(self.elapsed), self.clock(self.elapsed - 1)
         feet = self.gaps, self.slip, self.peak, self.slid, self.lifted, self.slide, self.wanted
         follow(*clocks, self.foot_lift, SHIFT, self.dt, *feet)
-        base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.healthy(), self.command
-        joints = self.sim.joint_positions(), self.sim.joint_velocities(), self.aims, self.gains, self.limits
+        self.fit = self.healthy()
+        base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.fit, self.command
+        joints = self.joints, self.rates, self.aims, self.gains, self.limits
         terms = np.empty((len(TERMS), self.num_envs))
         judge(*base, self.action - self.last_action, *joints, self.weights, terms)
         self.last_action = self.action.copy()
         return {f"reward_{name}": term for name, term in zip(TERMS, terms, strict=True)}
 
     def terminated(self) -> Flags:
-        return ~self.healthy() & self.terminate_when_unhealthy
+        return ~self.fit & self.terminate_when_unhealthy
 
     def info(self) -> dict[str, Array]:
         forward, sideways, _ = self.velocity.T.copy()
@@ -345,4 +380,5 @@ class Quadruped(RobotTask):
         return {"foot_lift": self.lifted.copy(), "foot_slide": self.slide.copy()}
 
     def contact_info(self) -> dict[str, Array]:
-        return {"penetration": np.maximum(0.0, -self.gaps.min(-1)), "slip": self.slip.max(-1)}
+        penetration, slip = self.worst.copy()
+        return {"penetration": penetration, "slip": slip}

@@ -17,13 +17,15 @@ TERMS = ("velocity", "yaw", "feet", "survive", "vertical", "tilt", "ctrl", "rate
 
 
 @compiled
-def look(x, q, v, w, h, ground, knee, foot, up, normal, velocity, heights, gaps, slip):
+def look(x, q, v, w, h, ground, knee, foot, floors, up, normal, velocity, heights, gaps, slip, worst):
     """Read off the state of all environments (n, body, ...) what the task needs; h is the time step, s.
 
-    ground: (3,) normal of the ground, a plane through the origin. knee, foot: (4, 3) in the frames of the calves, m.
+    ground: (3,) normal of the ground. floors: (n, 4) its height under the feet, from a plane through the origin, m; the
+    trunk is over their mean. knee, foot: (4, 3) in the frames of the calves, m.
     up, normal: (n, 3) the world's z and the ground's normal in the trunk's frame. velocity: (n, 3) of the trunk in its
     own frame, m/s. heights: (n, 3) above the ground, m, of the trunk's centre of mass, its lowest corner, the lowest
     knee. gaps: (n, 4) of the feet, m. slip: (n, 4) tangential speed of the feet that touch the ground, m/s.
+    worst: (2, n) deepest penetration, m, and fastest slip, m/s.
     """
     g1, g2, g3 = ground
     for n in range(len(x)):
@@ -38,10 +40,12 @@ def look(x, q, v, w, h, ground, knee, foot, up, normal, velocity, heights, gaps,
         velocity[n, 0] = r11 * v1 + r21 * v2 + r31 * v3
         velocity[n, 1] = r12 * v1 + r22 * v2 + r32 * v3
         velocity[n, 2] = r13 * v1 + r23 * v2 + r33 * v3
-        height = g1 * x[n, 0, 0] + g2 * x[n, 0, 1] + g3 * x[n, 0, 2]
+        floor = 0.25 * (floors[n, 0] + floors[n, 1] + floors[n, 2] + floors[n, 3])
+        height = g1 * x[n, 0, 0] + g2 * x[n, 0, 1] + g3 * x[n, 0, 2] - floor
         heights[n, 0] = height
         heights[n, 1] = height - HALF_LENGTH * abs(n1) - HALF_WIDTH * abs(n2) - HALF_HEIGHT * abs(n3)
         heights[n, 2] = height
+        worst[0, n], worst[1, n] = 0.0, 0.0
         for i in range(4):
             b = 3 + 3 * i
             q0, q1, q2, q3 = q[n, b]
@@ -53,9 +57,10 @@ def look(x, q, v, w, h, ground, knee, foot, up, normal, velocity, heights, gaps,
             n1 = r11 * g1 + r21 * g2 + r31 * g3
             n2 = r12 * g1 + r22 * g2 + r32 * g3
             n3 = r13 * g1 + r23 * g2 + r33 * g3
-            height = g1 * x[n, b, 0] + g2 * x[n, b, 1] + g3 * x[n, b, 2]
+            height = g1 * x[n, b, 0] + g2 * x[n, b, 1] + g3 * x[n, b, 2] - floors[n, i]
             gap = height + n1 * p1 + n2 * p2 + n3 * p3 - FOOT_RADIUS
             gaps[n, i], slip[n, i] = gap, 0.0
+            worst[0, n] = max(worst[0, n], -gap)
             lowest = height + n1 * knee[i, 0] + n2 * knee[i, 1] + n3 * knee[i, 2] - KNEE_RADIUS
             heights[n, 2] = min(heights[n, 2], lowest)
             if gap < CLEAR:
@@ -72,6 +77,7 @@ def look(x, q, v, w, h, ground, knee, foot, up, normal, velocity, heights, gaps,
                 along = g1 * s1 + g2 * s2 + g3 * s3
                 s1, s2, s3 = s1 - along * g1, s2 - along * g2, s3 - along * g3
                 slip[n, i] = np.sqrt(s1 * s1 + s2 * s2 + s3 * s3)
+                worst[1, n] = max(worst[1, n], slip[n, i])
 
 
 @compiled

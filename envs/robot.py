@@ -87,9 +87,10 @@ class RobotTask(Task):
             part[:, 0] = 0.0 if value is None else value
         if model.n_contacts:
             pose = coordinates.forward(model, joints, roots[0], roots[1])
-            # how far up the gap of each contact closes depends on the slope of its plane
+            # how far up the gap of each contact closes depends on the slope of its plane; walls are not stood on
             up = model.contact_table.normal[:, 2]
-            lift = ((TOUCH - diagnostics.gaps(model, *pose, self.sim.parameter("offset")[env])) / up).max(-1)
+            short = TOUCH - diagnostics.gaps(model, *pose, self.sim.parameter("offset")[env])
+            lift = (short[:, up > 1e-6] / up[up > 1e-6]).max(-1)
             roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)
         given = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}

@@ -21,8 +21,8 @@ def look(x, q, v, w, h, body, along, radius, centre, velocity, upright, lowest, 
 
     body: (c,) link of each contact, along: (c,) its place on the link's x axis, radius: of the skin, m.
     centre, velocity: (n, 3) mean of the links' positions and velocities, m and m/s. upright: (n,) mean of the cosines
-    of the angles between the links' z axes and the world's. lowest: (n,) gap of the lowest contact, m. slip: (n,) largest
-    horizontal speed of the contacts that touch the ground, m/s.
+    of the angles between the links' z axes and the world's. lowest: (n,) gap of the lowest contact, m. slip: (n,)
+    largest horizontal speed of the contacts that touch the ground, m/s.
     """
     links = x.shape[1]
     for n in range(len(x)):

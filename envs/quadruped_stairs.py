@@ -1,0 +1,64 @@
+"""Stairs under the feet of VIQuadruped-v0: planes that follow each foot from tread to tread.
+
+A foot is kept above the tread it is over and before the next riser: two contacts, whose planes are moved between
+control steps. Treads overhang the one below (NOSING), so that a foot which is high enough has the next tread below it
+before it would run into the riser. Along u, which is x if the stairs go up and -x if they go down, tread j is at the
+height j rise and ends at the riser u = first + j length. The robot starts on tread 0, which goes on for ever behind it.
+"""
+
+import numpy as np
+
+from vigym.assets import unitree_a1
+from vigym.engine.mechanism import Mechanism
+from vigym.envs.compiled import compiled
+
+FOOT_RADIUS = unitree_a1.FOOT_RADIUS
+FIRST = 0.5  # m, from the start to the first riser
+AWAY = 2.0  # m: at least half as far is a riser that is not there
+NOSING = 0.03  # m, more than a foot's radius: feet that come down behind it are clear of the riser
+NEAR = 1e-6  # m: closer than that to its tread, a foot stands on it
+
+
+def add_risers(m: Mechanism, friction: float, direction: float) -> None:
+    """Contacts of the feet with risers that face against `direction` (1 or -1) along x."""
+    for contact in m.contacts:
+        m.add_contact(
+            contact.name.replace("foot", "toe"),
+            contact.body,
+            contact.point,
+            radius=contact.radius,
+            friction=friction,
+            normal=(-direction, 0, 0),
+            offset=-AWAY,
+        )
+
+
+@compiled
+def climb(x, q, v, w, foot, dt, direction, rise, length, floors, offsets):
+    """Move the planes of the feet for a control step of dt s.
+
+    foot: (4, 3) in the frames of the calves, m. direction: 1 up, -1 down. floors: (n, 4) heights of the treads below
+    the feet, m; offsets: (n, 8) of the planes of treads and risers.
+    """
+    first = FIRST if direction > 0.0 else length - FIRST
+    lowest, highest = (0.0, np.inf) if direction > 0.0 else (-np.inf, 0.0)
+    for n in range(len(x)):
+        for i in range(4):
+            b = 3 + 3 * i
+            q0, q1, q2, q3 = q[n, b]
+            w1, w2, w3 = w[n, b]
+            p1, p2, p3 = foot[i]
+            r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
+            r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
+            a1, a2, a3 = w2 * p3 - w3 * p2, w3 * p1 - w1 * p3, w1 * p2 - w2 * p1
+            u = direction * (x[n, b, 0] + r11 * p1 + r12 * p2 + r13 * p3)
+            speed = direction * (v[n, b, 0] + r11 * a1 + r12 * a2 + r13 * a3)
+            bottom = x[n, b, 2] + r31 * p1 + r32 * p2 + r33 * p3 - FOOT_RADIUS
+            tread = np.floor((u + max(speed, 0.0) * dt + NOSING - first) / length) + 1.0
+            tread = min(max(tread, lowest), highest)
+            stands = abs(bottom - floors[n, i]) < NEAR
+            while tread > lowest and bottom < tread * rise and not (stands and tread * rise == floors[n, i]):
+                tread -= 1.0
+            floors[n, i] = tread * rise
+            offsets[n, i] = tread * rise
+            offsets[n, 4 + i] = -(np.floor(u) + AWAY) if tread == highest else -(first + tread * length)
