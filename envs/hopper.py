@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from vigym.assets import hopper
 from vigym.envs.compiled import compiled
 from vigym.envs.hopper_base import HopperTask
 from vigym.envs.task import Array, Draws, Flags, Indices
@@ -15,28 +16,32 @@ FULL = 2.0 * np.pi
 # A success: the turn within 20 degrees of a full one, upright within 10 degrees for 1 s
 TURN_ERROR, TILT, STAND = np.radians(20.0), np.radians(10.0), 1.0
 LEAN = np.sin(TILT / 2) ** 2
+STANDING = hopper.POLE_LENGTH / 2 + hopper.STROKE[0]  # m, height of the sphere on the leg's lower stop
+RISE = 0.6  # m above it: twice the stroke, enough to turn without haste
 SPEED = 0.5  # m/s, of the sphere: at which standing still is worth half
 
 
 @compiled
-def follow(x, v, w, om, lean, touching, action, dt, weights, progress, rate, stood, apex, terms):
-    """Follow the jump over a control step of dt s, and judge it: terms (4, n) of the reward, with their `weights`.
+def follow(x, v, w, om, lean, touching, action, dt, weights, progress, rate, upright, stood, apex, terms):
+    """Follow the jump over a control step of dt s, and judge it: terms (6, n) of the reward, with their `weights`.
 
-    progress: what is left of the turn, in the air, landed, time (n, 4); the last three arrays before the terms are
-    `Hopper`'s
+    progress, rate, upright, stood, apex: see `Hopper`
     """
     for n in range(len(x)):
-        left, aloft, landed = progress[n, 0], progress[n, 1] > 0.0, progress[n, 2] > 0.0
-        before, last = abs(left), rate[n]
+        left, rise, aloft, landed = progress[n, 0], progress[n, 1], progress[n, 2] > 0.0, progress[n, 3] > 0.0
+        before, lower, last, wry = abs(left), rise, rate[n], upright[n]
         rate[n] = COMPONENT * (om[n, 0] + om[n, 1])
+        if not landed:  # steps at the ends of a jump count by half
+            left -= 0.5 * (aloft + (not touching[n])) * 0.5 * dt * (last + rate[n])
         if touching[n]:
             landed = landed or left < FULL / 2
             if not landed:
-                left = FULL
-        elif aloft and not landed:
-            left -= 0.5 * dt * (last + rate[n])
-        progress[n, 0], progress[n, 1], progress[n, 2] = left, not touching[n], landed
-        progress[n, 3] += dt
+                left, rise = FULL, 0.0
+        elif not landed:
+            rise = max(rise, min(x[n, 0, 2] - STANDING, RISE))
+        progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3] = left, rise, not touching[n], landed
+        progress[n, 4] += dt
+        upright[n] = 1.0 - lean[n] if left < FULL / 2 else 0.0
         apex[n] = max(apex[n], x[n, 0, 2])
         standing = landed and touching[n]
         stood[n] = stood[n] + 1 if standing and lean[n] <= LEAN and abs(left) <= TURN_ERROR else 0
@@ -48,9 +53,11 @@ def follow(x, v, w, om, lean, touching, action, dt, weights, progress, rate, sto
         for k in range(4):
             effort += action[n, k] * action[n, k]
         terms[0, n] = weights[0] * (before - abs(left)) / FULL
-        terms[1, n] = weights[1] / (1.0 + off) if standing else 0.0
-        terms[2, n] = -weights[2] * (w1 * w1 + w2 * w2 + w3 * w3) if touching[n] else 0.0
-        terms[3, n] = -weights[3] * effort
+        terms[1, n] = weights[1] * (rise - lower) / RISE
+        terms[2, n] = weights[2] * (upright[n] - wry)
+        terms[3, n] = weights[3] / (1.0 + off) if standing else 0.0
+        terms[4, n] = -weights[4] * (w1 * w1 + w2 * w2 + w3 * w3) if touching[n] else 0.0
+        terms[5, n] = -weights[5] * effort
 
 
 class Hopper(HopperTask):
@@ -71,7 +78,7 @@ class Hopper(HopperTask):
     | 3 | torque on the sphere about its z | 0.1 N m times the action | -1 | 1 | torque (N m) |
 
     ## Observation Space
-    `Box(-3.4e38, 3.4e38, (23,), float64)`; with `observation="maximal"` the state of every body instead of the first
+    `Box(-3.4e38, 3.4e38, (24,), float64)`; with `observation="maximal"` the state of every body instead of the first
     13. With `exclude_current_positions_from_observation=False`, x and y of the sphere come first.
 
     | Num | Observation | Unit |
@@ -96,16 +103,22 @@ class Hopper(HopperTask):
     | 17 | axis of the turn along the sphere's y | - |
     | 18 | axis of the turn along the sphere's z | - |
     | 19 | what is left of the turn | angle (rad) |
-    | 20 | whether the foot is in the air | 0 or 1 |
-    | 21 | whether it has landed after a turn | 0 or 1 |
-    | 22 | time since the start | time (s) |
+    | 20 | height of this jump | position (m) |
+    | 21 | whether the foot is in the air | 0 or 1 |
+    | 22 | whether it has landed after a turn | 0 or 1 |
+    | 23 | time since the start | time (s) |
 
     ## Rewards
     The turn is the integral of the angular velocity about the axis since the foot last left the ground; it counts in
-    the air only. When the foot comes down after less than half a turn, the turn is lost; after more than that, the
-    hopper has landed, and the turn remains as it is. With progress = 1 - |1 - turn / 360 degrees|,
-    reward = reward_turn + reward_stand + reward_spin + reward_ctrl:
+    the air only (half of the steps at either end of a jump). When the foot comes down after less than half a turn, the
+    turn is lost; after more than that, the hopper has landed, and the turn remains as it is. So it is with the height
+    of a jump, the rise of the sphere above where it is in standing, up to 0.6 m: without it, the fastest way to stand
+    again would be a whirl just above the ground. With progress = 1 - |1 - turn / 360 degrees|, and with uprightness =
+    cos^2(tilt / 2) after half a turn, 0 before, reward = reward_turn + reward_jump + reward_upright + reward_stand +
+    reward_spin + reward_ctrl:
     - reward_turn = `turn_reward_weight` times the change of progress: a full turn is worth the weight, all else less
+    - reward_jump = `jump_reward_weight` times the change of the height of the jump / 0.6 m
+    - reward_upright = `upright_reward_weight` times the change of uprightness
     - reward_stand = `stand_reward_weight` / (1 + (turn error / 20 degrees)^2 + (tilt / 10 degrees)^2 +
       (speed of the sphere / 0.5 m/s)^2) while the foot is on the ground after landing, else 0
     - reward_spin = -`spin_cost_weight` times the squared angular velocity (rad/s) while the foot is on the ground
@@ -130,6 +143,8 @@ class Hopper(HopperTask):
     | `dt` | float | `0.005` | step of the simulator, s |
     | `friction` | float | `0.2` | of the foot |
     | `turn_reward_weight` | float | `20.0` | reward of a full turn |
+    | `jump_reward_weight` | float | `60.0` | reward of a jump by 0.6 m |
+    | `upright_reward_weight` | float | `40.0` | reward of becoming upright again |
     | `stand_reward_weight` | float | `1.0` | reward of a step of perfect standing |
     | `spin_cost_weight` | float | `0.001` | cost of turning on the ground |
     | `ctrl_cost_weight` | float | `0.01` | cost of actions |
@@ -151,6 +166,8 @@ class Hopper(HopperTask):
         dt: float = 0.005,
         friction: float = 0.2,
         turn_reward_weight: float = 20.0,
+        jump_reward_weight: float = 60.0,
+        upright_reward_weight: float = 40.0,
         stand_reward_weight: float = 1.0,
         spin_cost_weight: float = 0.001,
         ctrl_cost_weight: float = 0.01,
@@ -162,7 +179,8 @@ class Hopper(HopperTask):
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        self.weights = np.array([turn_reward_weight, stand_reward_weight, spin_cost_weight, ctrl_cost_weight], float)
+        rewards = turn_reward_weight, jump_reward_weight, upright_reward_weight, stand_reward_weight
+        self.weights = np.array([*rewards, spin_cost_weight, ctrl_cost_weight], float)
         self.terminate_when_unhealthy = terminate_when_unhealthy
         super().__init__(
             friction=friction,
@@ -176,22 +194,25 @@ class Hopper(HopperTask):
             randomization=randomization,
         )
         self.enough = round(STAND / self.dt)
-        # what is left of the turn, rad; 1 if the foot is in the air; 1 if it has landed after half a turn; time, s
-        self.progress = np.zeros((num_envs, 4))
+        # what is left of the turn, rad; height of the jump, m; foot in the air; landed after half a turn; time, s
+        self.progress = np.zeros((num_envs, 5))
         self.rate = np.zeros(num_envs)  # of the turn, rad/s
+        self.upright = np.zeros(num_envs)  # cos^2 of half the tilt after half a turn
         self.stood = np.zeros(num_envs, np.int64)  # control steps of standing as a success asks for
         self.apex = np.zeros(num_envs)  # highest position of the sphere, m
 
     def start(self, env: Indices, draws: Draws) -> None:
         super().start(env, draws)
-        self.progress[env] = FULL, 0.0, 0.0, 0.0
-        self.rate[env], self.stood[env], self.apex[env] = 0.0, 0, self.state.x[env, 0, 2]
+        self.progress[env] = FULL, 0.0, 0.0, 0.0, 0.0
+        self.rate[env] = COMPONENT * (self.om[env, 0] + self.om[env, 1])
+        self.upright[env], self.stood[env], self.apex[env] = 0.0, 0, self.state.x[env, 0, 2]
 
     def observation_names(self) -> list[str]:
         directions = ("upward direction", "axis of the turn")
         pose = [f"{name} along the {self.base}'s {axis}" for name in directions for axis in "xyz"]
-        progress = ["what is left of the turn", "whether the foot is in the air", "whether it has landed after a turn"]
-        return [*super().observation_names(), *pose, *progress, "time since the start"]
+        jump = ["what is left of the turn", "height of this jump", "whether the foot is in the air"]
+        ends = ["whether it has landed after a turn", "time since the start"]
+        return [*super().observation_names(), *pose, *jump, *ends]
 
     def observe(self) -> Array:
         R = self.R
@@ -199,10 +220,11 @@ class Hopper(HopperTask):
 
     def rewards(self) -> dict[str, Array]:
         self.look()
-        terms, (x, _, v, w) = np.empty((4, self.num_envs)), self.state
+        terms, (x, _, v, w) = np.empty((6, self.num_envs)), self.state
         seen = x, v, w, self.om, self.lean, self.touching, self.action
-        follow(*seen, self.dt, self.weights, self.progress, self.rate, self.stood, self.apex, terms)
-        return dict(zip(("reward_turn", "reward_stand", "reward_spin", "reward_ctrl"), terms, strict=True))
+        follow(*seen, self.dt, self.weights, self.progress, self.rate, self.upright, self.stood, self.apex, terms)
+        names = ("turn", "jump", "upright", "stand", "spin", "ctrl")
+        return {f"reward_{name}": term for name, term in zip(names, terms, strict=True)}
 
     def terminated(self) -> Flags:
         return self.fallen & self.terminate_when_unhealthy
@@ -211,6 +233,6 @@ class Hopper(HopperTask):
         return super().info() | {
             "turn": np.degrees(FULL - self.progress[:, 0]),
             "apex": self.apex.copy(),
-            "landed": self.progress[:, 2] > 0.0,
+            "landed": self.progress[:, 3] > 0.0,
             "success": self.stood >= self.enough,
         }

@@ -175,7 +175,8 @@ class HopperHop(HopperTask):
         self.error = np.zeros(num_envs)  # of the velocity, m/s
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
-        drawn = rng.uniform(*self.command_range, 2)  # in any case: the rest of the episode is the same
+        low, high = self.command_range
+        drawn = rng.uniform(low, high, 2)  # in any case: the rest of the episode is the same
         if "command" in options:
             drawn = checked_command(options["command"], "options['command']")
         return super().draw(rng, options) | {"command": drawn}

@@ -29,11 +29,11 @@ class HopperFlip:
         """A new episode."""
 
     def act(self, observation: Array) -> Array:
-        """Actions (..., 4) for observations (..., 23)."""
+        """Actions (..., 4) for observations (..., 24)."""
         o = np.asarray(observation, float)
         q, v, w, up, axis = o[..., 1:5], o[..., 6:9], o[..., 9:12], o[..., 13:16], o[..., 16:19]
-        height, leg, rate, left, time = (o[..., k, None] for k in (0, 5, 12, 19, 22))
-        aloft, landed = o[..., 20, None] > 0.5, o[..., 21, None] > 0.5
+        height, leg, rate, left, time = (o[..., k, None] for k in (0, 5, 12, 19, 23))
+        aloft, landed = o[..., 21, None] > 0.5, o[..., 22, None] > 0.5
 
         # force of the leg
         pushing = ~landed & (time > SETTLE)

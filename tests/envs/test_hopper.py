@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from vigym.assets import hopper
-from vigym.envs.compiled import TaskCache
+from vigym.envs.compiled import sources
 from vigym.envs.hopper import AXIS, FULL, Hopper, follow
 from vigym.envs.hopper_base import TORQUE, look
 
 NAMES = Hopper().observation_names()
-LEFT, ALOFT, LANDED, TIME = range(NAMES.index("what is left of the turn"), len(NAMES))
+LEFT, RISEN, ALOFT, LANDED, TIME = range(NAMES.index("what is left of the turn"), len(NAMES))
 
 
 def airborne(spin: float, height: float = 3.0, axis: np.ndarray = AXIS, **kwargs) -> Hopper:
@@ -19,6 +19,7 @@ def airborne(spin: float, height: float = 3.0, axis: np.ndarray = AXIS, **kwargs
     rng = np.random.default_rng(0)
     task.reset(np.zeros(1, np.int64), [rng], {})
     task.sim.set_joint_state([0.0], x=[[0, 0, height], [0, 0, 0]], w=[spin * axis, spin * axis])
+    task.progress[0, 2], task.rate[0] = 1.0, spin * axis @ AXIS  # as if it had been in the air before
     return task
 
 
@@ -61,10 +62,10 @@ def test_kernels_give_the_same_uncompiled():
 
 
 def test_compiled_code_is_kept_by_its_constants(monkeypatch):
-    before = TaskCache(follow.py_func).source
-    assert TaskCache(follow.py_func).source == before
+    before = sources(follow.py_func)
+    assert sources(follow.py_func) == before
     monkeypatch.setitem(follow.py_func.__globals__, "FULL", 1.0)
-    assert TaskCache(follow.py_func).source != before
+    assert sources(follow.py_func) != before
 
 
 def test_actions_are_a_force_and_torques():
@@ -81,13 +82,26 @@ def test_actions_are_a_force_and_torques():
 @pytest.mark.parametrize("spin", [5.0, -5.0, 40.0])
 def test_a_turn_in_the_air_is_counted(spin):
     # a rod goes on spinning about an axis across it; the turn of a step, 2 asin(h w / 2), is (h w)^2 / 24 <= 2e-3 more
-    # than h w. The first step is not counted: the hopper was on the ground before it was put into the air.
+    # than h w
     task = airborne(spin)
     steps(task, 10, (-0.5, 0.0, 0.0, 0.0))
-    assert FULL - task.progress[0, 0] == pytest.approx(spin * 9 * task.dt, rel=2e-3)
-    assert task.info()["turn"][0] == pytest.approx(np.degrees(spin * 9 * task.dt), rel=2e-3)
-    pole = task.R[0, 2]  # the pole has really turned as far, with the uncounted step
-    assert pole[2] == pytest.approx(np.cos(spin * 10 * task.dt), abs=2e-3 * abs(spin) * 10 * task.dt)
+    assert FULL - task.progress[0, 0] == pytest.approx(spin * 10 * task.dt, rel=2e-3)
+    assert task.info()["turn"][0] == pytest.approx(np.degrees(spin * 10 * task.dt), rel=2e-3)
+    assert task.R[0, 2, 2] == pytest.approx(np.cos(spin * 10 * task.dt), abs=2e-3 * abs(spin) * 10 * task.dt)
+
+
+def test_steps_at_the_ends_of_a_jump_count_by_half():
+    task = airborne(0.5, height=0.405)  # the foot 5 mm up: it lands in the second step, after 32 ms
+    task.progress[0, :3] = FULL - 4.0, 0.0, 0.0
+    steps(task, 1)
+    assert task.progress[0, 2] == 1.0
+    first = FULL - task.progress[0, 0] - 4.0
+    assert first == pytest.approx(0.5 * 0.5 * task.dt, rel=2e-3)
+    before = task.rate[0]
+    steps(task, 1)
+    assert task.progress[0, 2:4].tolist() == [0.0, 1.0]
+    second = FULL - task.progress[0, 0] - 4.0 - first
+    assert second == pytest.approx(0.5 * 0.5 * (before + task.rate[0]) * task.dt, rel=1e-9)
 
 
 def test_only_the_part_about_the_axis_counts():
@@ -103,7 +117,7 @@ def test_turning_on_the_ground_does_not_count():
     task.reset(np.zeros(1, np.int64), [np.random.default_rng(0)], {})
     terms = steps(task, 8, (0.0, 0.1, 0.1, 0.0))  # tips over its foot
     assert task.tilt[0] > 3.0
-    assert task.progress[0].tolist()[:3] == [FULL, 0.0, 0.0]
+    assert task.progress[0].tolist()[:4] == [FULL, 0.0, 0.0, 0.0]
     assert all(term["reward_turn"] == 0.0 for term in terms)
     assert terms[-1]["reward_spin"] < 0.0
 
@@ -111,10 +125,11 @@ def test_turning_on_the_ground_does_not_count():
 def test_a_jump_without_a_turn_is_worth_nothing():
     env = gym.make("VIHopper-v0", reset_noise_scale=0.0).unwrapped
     env.reset(seed=0)
-    gained, flew = 0.0, False
+    gained, highest, flew = 0.0, 0.0, False
     for k in range(40):
         seen, _, _, _, info = env.step([1.0 if k < 2 else -1.0, *[0.02 if k == 3 else 0.0] * 2, 0.0])
-        gained += info["reward_turn"]
+        gained += info["reward_turn"] + info["reward_jump"]
+        highest = max(highest, seen[RISEN])
         flew |= seen[ALOFT] > 0
         if flew and not seen[ALOFT]:
             break
@@ -122,6 +137,7 @@ def test_a_jump_without_a_turn_is_worth_nothing():
     assert not seen[ALOFT]
     assert not info["landed"]
     assert seen[LEFT] == FULL
+    assert highest > 0.01
     assert abs(gained) < 1e-12
 
 
@@ -148,10 +164,27 @@ def test_the_turn_of_a_landing_remains(turned):
 
 def test_rewards_of_a_turn_add_up_to_their_weight():
     task, retract = airborne(FULL / 0.4), (-0.5, 0.0, 0.0, 0.0)  # or the leg flies out, and the turn slows down
-    gained = sum(term["reward_turn"][0] for term in steps(task, 21, retract))  # 20 of which count
+    gained = sum(term["reward_turn"][0] for term in steps(task, 20, retract))
     assert gained == pytest.approx(20.0, rel=1e-3)
     more = sum(term["reward_turn"][0] for term in steps(task, 5, retract))
     assert more == pytest.approx(-20.0 * 5 / 20, rel=1e-3)  # too far is as bad as too little
+
+
+def test_the_height_of_a_jump_counts_once_and_up_to_its_limit():
+    task = airborne(0.0, height=0.9)
+    task.sim.set_state(v=[[0, 0, 2.0], [0, 0, 2.0]])
+    terms = steps(task, 1)[0]
+    assert terms["reward_jump"][0] == pytest.approx(60.0 * (task.state.x[0, 0, 2] - 0.4) / 0.6)
+    assert sum(term["reward_jump"][0] for term in steps(task, 8)) == pytest.approx(60.0 - terms["reward_jump"][0])
+    assert task.state.x[0, 0, 2] > 1.05
+
+
+def test_uprightness_counts_after_half_a_turn():
+    task, retract = airborne(FULL / 0.4), (-0.5, 0.0, 0.0, 0.0)
+    gained = np.cumsum([term["reward_upright"][0] for term in steps(task, 20, retract)])
+    angle = FULL * np.arange(1, 21) / 20
+    expected = np.where(angle > 1.001 * np.pi, 40.0 * np.cos(angle / 2) ** 2, 0.0)
+    np.testing.assert_allclose(gained, expected, atol=40.0 * 2e-3 * FULL)  # angles are good to 2e-3
 
 
 # -------------------- starts and ends
@@ -160,7 +193,7 @@ def test_rewards_of_a_turn_add_up_to_their_weight():
 def test_starts_stand_on_the_foot():
     env = gym.make_vec("VIHopper-v0", num_envs=20, reset_noise_scale=0.1)
     seen, info = env.reset(seed=0)
-    assert not seen[:, [ALOFT, LANDED, TIME]].any()
+    assert not seen[:, [RISEN, ALOFT, LANDED, TIME]].any()
     assert (seen[:, LEFT] == FULL).all()
     assert env.task.touching.all()
     assert (env.task.foot >= 0.0).all()
@@ -197,7 +230,7 @@ def test_the_upper_end_ends_the_episode_at_the_ground():
 def test_time_and_maximal_observation():
     env = gym.make("VIHopper-v0", observation="maximal", exclude_current_positions_from_observation=False)
     seen, _ = env.reset(seed=0)
-    assert seen.shape == (2 * 13 + 10,)
+    assert seen.shape == (2 * 13 + 11,)
     for _ in range(3):
         seen = env.step(np.zeros(4))[0]
     assert seen[-1] == pytest.approx(0.06)

@@ -36,7 +36,8 @@ def test_it_lands_from_every_start():
     assert done["tilt"].max() < 0.1
     assert done["penetration"] < 1e-9
     assert done["joint_error"] < 1e-9
-    assert done["total"].min() > gym.spec("VIHopper-v0").reward_threshold
+    # for turn, jump and uprightness, and 1 for every step of standing: at least from 2 s on, 0.5 s after landing
+    assert done["total"].min() > 20.0 + 60.0 + 40.0 + 100.0
 
 
 def apex() -> float:
