@@ -14,6 +14,7 @@ from vigym.envs.task import Array, Draws, Flags, Indices
 
 SHIFT = np.array([0.0, 0.5, 0.5, 0.0])  # of each leg's clock, periods: diagonal legs move together
 GAINS = ("kp", "kd", "effort_limit")
+NAMES = tuple(f"reward_{name}" for name in TERMS)
 
 
 class Quadruped(RobotTask):
@@ -222,7 +223,7 @@ class Quadruped(RobotTask):
         rewards = velocity_reward_weight, yaw_reward_weight, feet_reward_weight, healthy_reward
         costs = vertical_cost_weight, tilt_cost_weight, ctrl_cost_weight, rate_cost_weight, limit_cost_weight
         self.weights = np.array([*rewards, *costs, slip_cost_weight], float)
-        self.healthy_z_range, self.lowest_cosine = healthy_z_range, float(np.cos(healthy_tilt))
+        self.health = *healthy_z_range, float(np.cos(healthy_tilt))
         self.terminate_when_unhealthy, self.reset_noise_scale = terminate_when_unhealthy, reset_noise_scale
         self.kept = 0 if exclude_current_positions_from_observation else 2  # of x and y of the trunk
         slope = slope if terrain == "incline" else 0.0
@@ -259,7 +260,7 @@ class Quadruped(RobotTask):
         self.up, self.normal, self.velocity, self.heights = (np.zeros((n, 3)) for _ in range(4))
         self.gaps, self.slip, self.wanted = (np.zeros((n, 4)) for _ in range(3))
         self.peak, self.slid, self.lifted, self.slide = (np.zeros((n, 4)) for _ in range(4))
-        self.worst, self.fit = np.zeros((2, n)), np.ones(n, bool)
+        self.worst, self.healthy = np.zeros((2, n)), np.ones(n, bool)
         self.look()
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -309,14 +310,10 @@ class Quadruped(RobotTask):
 
     def look(self) -> None:
         """Read the state, see `look`."""
-        given = self.ground, self.knee_points, self.foot_points, self.floors
-        seen = self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip, self.worst
+        given = self.ground, self.knee_points, self.foot_points, self.health, self.floors
+        seen = self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip, self.worst, self.healthy
         self.joints, self.rates = self.sim.joint_positions(), self.sim.joint_velocities()
         look(*self.state, self.sim.dt, *given, *seen)
-
-    def clock(self, elapsed: Indices) -> Array:
-        """Periods since the start of the episode, `elapsed` control steps ago; FR and RL swing in their first half."""
-        return (self.dt / self.gait_period) * elapsed.astype(float)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"
@@ -340,7 +337,7 @@ class Quadruped(RobotTask):
         ]
 
     def observe(self) -> Array:
-        clock = (2 * np.pi) * self.clock(self.elapsed)[:, None]
+        clock = (2 * np.pi * self.dt / self.gait_period) * self.elapsed[:, None]
         told = [self.command, np.cos(clock), np.sin(clock), self.action]
         if self.observes_maximal:
             return np.concatenate([self.maximal(), *told], -1)
@@ -348,27 +345,18 @@ class Quadruped(RobotTask):
         base = [x[:, : self.kept], self.heights[:, :1], self.up]
         return np.concatenate([*base, self.joints, self.velocity, w, self.rates, *told], -1)
 
-    def healthy(self) -> Flags:
-        """On its feet: height and tilt of the trunk in their ranges, neither trunk nor knees on the ground."""
-        height, (low, high) = self.heights[:, 0], self.healthy_z_range
-        upright = (height >= low) & (height <= high) & (self.normal[:, 2] >= self.lowest_cosine)
-        return upright & (self.heights[:, 1] > 0.0) & (self.heights[:, 2] > 0.0)
-
     def rewards(self) -> dict[str, Array]:
         self.look()
-        clocks = self.clock(self.elapsed), self.clock(self.elapsed - 1)
         feet = self.gaps, self.slip, self.peak, self.slid, self.lifted, self.slide, self.wanted
-        follow(*clocks, self.foot_lift, SHIFT, self.dt, *feet)
-        self.fit = self.healthy()
-        base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.fit, self.command
+        follow(self.elapsed, self.dt, self.gait_period, self.foot_lift, SHIFT, *feet)
+        base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.healthy, self.command
         joints = self.joints, self.rates, self.aims, self.gains, self.limits
         terms = np.empty((len(TERMS), self.num_envs))
-        judge(*base, self.action - self.last_action, *joints, self.weights, terms)
-        self.last_action = self.action.copy()
-        return {f"reward_{name}": term for name, term in zip(TERMS, terms, strict=True)}
+        judge(*base, self.action, self.last_action, *joints, self.weights, terms)
+        return dict(zip(NAMES, terms, strict=True))
 
     def terminated(self) -> Flags:
-        return ~self.fit & self.terminate_when_unhealthy
+        return ~self.healthy & self.terminate_when_unhealthy
 
     def info(self) -> dict[str, Array]:
         forward, sideways, _ = self.velocity.T.copy()

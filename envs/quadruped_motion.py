@@ -17,7 +17,7 @@ TERMS = ("velocity", "yaw", "feet", "survive", "vertical", "tilt", "ctrl", "rate
 
 
 @compiled
-def look(x, q, v, w, h, ground, knee, foot, floors, up, normal, velocity, heights, gaps, slip, worst):
+def look(x, q, v, w, h, ground, knee, foot, health, floors, up, normal, velocity, heights, gaps, slip, worst, healthy):
     """Read off the state of all environments (n, body, ...) what the task needs; h is the time step, s.
 
     ground: (3,) normal of the ground. floors: (n, 4) its height under the feet, from a plane through the origin, m; the
@@ -25,9 +25,11 @@ def look(x, q, v, w, h, ground, knee, foot, floors, up, normal, velocity, height
     up, normal: (n, 3) the world's z and the ground's normal in the trunk's frame. velocity: (n, 3) of the trunk in its
     own frame, m/s. heights: (n, 3) above the ground, m, of the trunk's centre of mass, its lowest corner, the lowest
     knee. gaps: (n, 4) of the feet, m. slip: (n, 4) tangential speed of the feet that touch the ground, m/s.
-    worst: (2, n) deepest penetration, m, and fastest slip, m/s.
+    worst: (2, n) deepest penetration, m, and fastest slip, m/s. healthy: (n,) whether the trunk's height and the cosine
+    of its tilt are in their ranges, `health` (lowest, highest, least), and neither trunk nor knees in the ground.
     """
     g1, g2, g3 = ground
+    low, high, least = health
     for n in range(len(x)):
         q0, q1, q2, q3 = q[n, 0]
         v1, v2, v3 = v[n, 0]
@@ -78,20 +80,23 @@ def look(x, q, v, w, h, ground, knee, foot, floors, up, normal, velocity, height
                 s1, s2, s3 = s1 - along * g1, s2 - along * g2, s3 - along * g3
                 slip[n, i] = np.sqrt(s1 * s1 + s2 * s2 + s3 * s3)
                 worst[1, n] = max(worst[1, n], slip[n, i])
+        upright = low <= heights[n, 0] <= high and normal[n, 2] >= least
+        healthy[n] = upright and heights[n, 1] > 0.0 and heights[n, 2] > 0.0
 
 
 @compiled
-def follow(clock, last_clock, lift, shift, dt, gaps, slip, peak, slid, lifted, slide, wanted):
+def follow(elapsed, dt, period, lift, shift, gaps, slip, peak, slid, lifted, slide, wanted):
     """Follow the feet over a control step of dt s: how high they should be, how high they were, how far they slid.
 
-    clock, last_clock: (n,) periods, now and a step ago. lift: wanted in the middle of a swing, m; shift: (4,) of the
-    legs' clocks. wanted: (n, 4) clearance that the clock asks for, m. peak, slid: (n, 4) highest clearance and sliding,
-    m, in this period of the clock; lifted, slide: in the last one.
+    elapsed: (n,) control steps since the start. period: of the clock, s. lift: wanted in the middle of a swing, m;
+    shift: (4,) of the legs' clocks, periods. wanted: (n, 4) clearance that the clock asks for, m. peak, slid: (n, 4)
+    highest clearance and sliding, m, in this period of the clock; lifted, slide: in the last one.
     """
     for n in range(len(gaps)):
-        ended = np.floor(clock[n]) > np.floor(last_clock[n])
+        clock = (dt / period) * elapsed[n]
+        ended = np.floor(clock) > np.floor((dt / period) * (elapsed[n] - 1))
         for i in range(4):
-            wanted[n, i] = lift * max(np.sin(TURN * (clock[n] + shift[i])), 0.0)
+            wanted[n, i] = lift * max(np.sin(TURN * (clock + shift[i])), 0.0)
             peak[n, i] = max(peak[n, i], gaps[n, i])
             slid[n, i] += dt * slip[n, i]
             if ended:
@@ -109,7 +114,8 @@ def judge(
     wanted,
     healthy,
     command,
-    change,
+    action,
+    last,
     joints,
     rates,
     aims,
@@ -118,7 +124,7 @@ def judge(
     weights,
     terms,
 ):
-    """Terms (10, n) of the reward, as TERMS names them, with their `weights`.
+    """Terms (10, n) of the reward, as TERMS names them, with their `weights`; then the last action is this one.
 
     aims: (n, 12) targets of drives, rad, or without gains torques, N m. gains: (n, 3, 12) kp, kd, effort limit.
     limits: (2, 12) of the joints, rad. wanted: clearances of the feet, see `follow`.
@@ -136,7 +142,8 @@ def judge(
             kp, kd, most = gains[n, 0, k], gains[n, 1, k], gains[n, 2, k]
             torque = kp * (aims[n, k] - joints[n, k]) - kd * rates[n, k] if kp > 0.0 else aims[n, k]
             effort += min(torque * torque, most * most)
-            jerk += change[n, k] * change[n, k]
+            jerk += (action[n, k] - last[n, k]) ** 2
+            last[n, k] = action[n, k]
             close += max(limits[0, k] + MARGIN - joints[n, k], joints[n, k] - limits[1, k] + MARGIN, 0.0)
         tilt = w1 * w1 + w2 * w2 + TILT * (normal[n, 0] * normal[n, 0] + normal[n, 1] * normal[n, 1])
         terms[0, n] = weights[0] * np.exp(-((v1 - c1) * (v1 - c1) + (v2 - c2) * (v2 - c2)) / WIDTH**2)

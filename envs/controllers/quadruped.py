@@ -20,7 +20,7 @@ SPEED_GAIN = 0.06  # s: feet go ahead of where they should be by this times the 
 LEAD = 0.06  # s: kd / kp of the drives, which follow late by as much, and half a control step
 LEVEL_GAIN = 0.2
 SMOOTHING = 0.03  # of the mean of where up is, a control step
-STROKE = 1.27  # feet stroke further than the trunk is to move, because the legs give way
+STROKE = 1.32  # feet stroke further than the trunk is to move, because the legs give way
 
 
 def joint_angles(feet: Array) -> Array:

@@ -85,8 +85,9 @@ def test_trot_follows_commands():
     out = walk(env, QuadrupedTrot(), 10.0)
     assert out["ok"].all()
     command, measured = out["command"][-1], ("forward_velocity", "sideways_velocity", "yaw_rate")
-    for k, (name, width) in enumerate(zip(measured, (0.08, 0.05, 0.1), strict=True)):
-        assert np.abs(out[name][100:].mean(0) - command[:, k]).max() < width
+    for k, (name, margin) in enumerate(zip(measured, (0.03, 0.03, 0.08), strict=True)):
+        error = np.abs(out[name][100:].mean(0) - command[:, k])
+        assert (error < 0.15 * np.abs(command[:, k]) + margin).all()
     assert np.ptp(command, axis=0).min() > 0.3  # they do differ
 
 
