@@ -153,13 +153,13 @@ class Quadruped(RobotTask):
     | `velocity_reward_weight` | float | `1.0` | see Rewards |
     | `yaw_reward_weight` | float | `0.5` | see Rewards |
     | `feet_reward_weight` | float | `0.5` | see Rewards |
-    | `healthy_reward` | float | `0.2` | see Rewards |
+    | `healthy_reward` | float | `0.5` | see Rewards |
     | `vertical_cost_weight` | float | `1.0` | see Rewards |
-    | `tilt_cost_weight` | float | `0.02` | see Rewards |
-    | `ctrl_cost_weight` | float | `2e-4` | see Rewards |
-    | `rate_cost_weight` | float | `0.01` | see Rewards |
+    | `tilt_cost_weight` | float | `0.01` | see Rewards |
+    | `ctrl_cost_weight` | float | `1e-4` | see Rewards |
+    | `rate_cost_weight` | float | `0.005` | see Rewards |
     | `limit_cost_weight` | float | `2.0` | see Rewards |
-    | `slip_cost_weight` | float | `0.2` | see Rewards |
+    | `slip_cost_weight` | float | `0.1` | see Rewards |
     | `healthy_z_range` | tuple | `(0.16, 0.45)` | height of the trunk, m |
     | `healthy_tilt` | float | `0.8` | rad |
     | `terminate_when_unhealthy` | bool | `True` | whether a fall ends the episode |
@@ -196,13 +196,13 @@ class Quadruped(RobotTask):
         velocity_reward_weight: float = 1.0,
         yaw_reward_weight: float = 0.5,
         feet_reward_weight: float = 0.5,
-        healthy_reward: float = 0.2,
+        healthy_reward: float = 0.5,
         vertical_cost_weight: float = 1.0,
-        tilt_cost_weight: float = 0.02,
-        ctrl_cost_weight: float = 2e-4,
-        rate_cost_weight: float = 0.01,
+        tilt_cost_weight: float = 0.01,
+        ctrl_cost_weight: float = 1e-4,
+        rate_cost_weight: float = 0.005,
         limit_cost_weight: float = 2.0,
-        slip_cost_weight: float = 0.2,
+        slip_cost_weight: float = 0.1,
         healthy_z_range: tuple[float, float] = (0.16, 0.45),
         healthy_tilt: float = 0.8,
         terminate_when_unhealthy: bool = True,

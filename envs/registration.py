@@ -6,10 +6,10 @@ import gymnasium as gym
 ENVIRONMENTS = {
     "VIPendulum-v0": ("vigym.envs.pendulum:Pendulum", 200, -250.0),
     "VICartPole-v0": ("vigym.envs.cartpole:CartPole", 500, 475.0),
-    "VIHopper-v0": ("vigym.envs.hopper:Hopper", 200, 235.0),
+    "VIHopper-v0": ("vigym.envs.hopper:Hopper", 200, 260.0),
     "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
     "VISnake-v0": ("vigym.envs.snake:Snake", 400, 12.0),
-    "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1600.0),
+    "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1900.0),
 }
 
 

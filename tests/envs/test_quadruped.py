@@ -60,7 +60,7 @@ def test_torques():
     assert list(task.controls(action)) == ["effort"]
     np.testing.assert_array_equal(task.controls(action)["effort"], 33.5 * action)
     terms, *_ = task.step(action)
-    np.testing.assert_allclose(terms["reward_ctrl"], -2e-4 * (33.5**2 * action**2).sum(-1))
+    np.testing.assert_allclose(terms["reward_ctrl"], -1e-4 * (33.5**2 * action**2).sum(-1))
 
 
 @pytest.mark.parametrize(
@@ -151,13 +151,13 @@ def test_rewards():
         "reward_velocity": np.exp(-((velocity - task.command)[:, :2] ** 2).sum(-1) / 0.09),
         "reward_yaw": 0.5 * np.exp(-((w - task.command)[:, 2] ** 2) / 0.25),
         "reward_feet": 0.5 * np.exp(-((feet - wanted) ** 2).sum(-1) / 0.0025),
-        "reward_survive": np.where(terminated, 0.0, 0.2),
+        "reward_survive": np.where(terminated, 0.0, 0.5),
         "reward_vertical": -(velocity[:, 2] ** 2),
-        "reward_tilt": -0.02 * ((w[:, :2] ** 2).sum(-1) + 50 * (R[:, 2, :2] ** 2).sum(-1)),
-        "reward_ctrl": -2e-4 * (torque**2).sum(-1),
-        "reward_rate": -0.01 * ((action - last) ** 2).sum(-1),
+        "reward_tilt": -0.01 * ((w[:, :2] ** 2).sum(-1) + 50 * (R[:, 2, :2] ** 2).sum(-1)),
+        "reward_ctrl": -1e-4 * (torque**2).sum(-1),
+        "reward_rate": -0.005 * ((action - last) ** 2).sum(-1),
         "reward_limits": -2.0 * beyond.sum(-1),
-        "reward_slip": -0.2 * (task.slip**2).sum(-1),
+        "reward_slip": -0.1 * (task.slip**2).sum(-1),
     }
     assert set(terms) == set(expected)
     for name, value in expected.items():
