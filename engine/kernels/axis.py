@@ -16,7 +16,7 @@ A bound that is infinite (or a friction of zero) has its flag `bounded` off: its
 part.
 """
 
-from vigym.engine.kernels.pairs import corrected, warm
+from vigym.engine.kernels.pairs import corrected, open_pair, warm
 from vigym.engine.kernels.quaternion import add, store, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
@@ -109,8 +109,11 @@ def start_axis(m, s, t, a):
     jump = cold | less(s.bounds[a][CUT], absolute(command - s.command[a][0]))
     t.command[a][0] = command
     drive = guess_drive(s, t, a)
+    room = {LOW: s.angle[a][0] - s.bounds[a][LOW], HIGH: s.bounds[a][HIGH] - s.angle[a][0]}
     for k in range(PAIRS):
         fresh, renew = (drive[k - CUT], jump) if k in (CUT, UNCUT) else (sizes[k], cold)
+        if k in room:
+            fresh = open_pair(room[k], *sizes[k])
         last = select(renew, fresh[0], s.la[a][k]), select(renew, fresh[1], s.lb[a][k])
         bounded = on(s.bounded[a][k])
         t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], m.option[0][2]))

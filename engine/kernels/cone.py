@@ -16,6 +16,7 @@ This file is all that knows the shape of the cone.
 from vigym.engine.kernels.simd import less, select
 
 PAIRS = 6
+NORMAL = 0  # the pair of the normal force and the gap
 
 
 def active(cf):

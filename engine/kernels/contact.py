@@ -10,7 +10,7 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import cone
-from vigym.engine.kernels.pairs import corrected, warm
+from vigym.engine.kernels.pairs import corrected, open_pair, warm
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import on, select
 from vigym.engine.kernels.sweep import each_contact
@@ -21,15 +21,26 @@ NOTHING = [0.0] * PAIRS
 
 @each_contact
 def prepare_contact(m, s, t, c):
-    """Lever arms at the current pose: arm x n, arm x t1, arm x t2; first guess of the pairs."""
+    """Lever arms at the current pose: arm x n, arm x t1, arm x t2; first guess of the pairs.
+
+    A lane that starts cold guesses the usual sizes, but a gap that is there stays open."""
     i = m.contact_body[c]
     frame = mat(m.frame[c])
-    arm = sub(matvec(mat(t.R[i]), vec(m.point[c])), scale(m.plane[c][1], frame[0]))
+    rho = matvec(mat(t.R[i]), vec(m.point[c]))
+    arm = sub(rho, scale(m.plane[c][1], frame[0]))
     store(t.lever0[c], [cross(arm, axis) for axis in frame])
     cold = on(t.cold[0][0])
     for k, size in enumerate(scales(m, t)):
-        last = select(cold, size[0], s.ca[c][k]), select(cold, size[1], s.cb[c][k])
+        fresh = size
+        if k == cone.NORMAL:
+            fresh = open_pair(distance(m, s, c, add(vec(t.x[i]), rho)), *size)
+        last = select(cold, fresh[0], s.ca[c][k]), select(cold, fresh[1], s.cb[c][k])
         t.ca[c][k], t.cb[c][k] = warm(*last, *size, m.option[0][2])
+
+
+def distance(m, s, c, point):
+    """Gap of the contact when its point (or the centre of its sphere) is there."""
+    return dot(mat(m.frame[c])[0], point) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
 
 
 def scales(m, t):
@@ -48,7 +59,7 @@ def move_contact(m, s, t, c):
     V = vec(t.V[i])
     v, om = V[:3], V[3:]
     rho = matvec(mat(t.Rn[i]), vec(m.point[c]))
-    phi = dot(n, add(vec(t.xn[i]), rho)) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
+    phi = distance(m, s, c, add(vec(t.xn[i]), rho))
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     store(t.cr[c], cone.rows(cf, a, b, phi, slip))

@@ -18,6 +18,12 @@ def warm(a, b, scale_a, scale_b, floor):
     return scale_a * select(flip, small, large), scale_b * select(flip, large, small)
 
 
+def open_pair(room, scale_a, scale_b):
+    """A pair of usual size, but what room there is stays open, and carries less the wider it is."""
+    b = maximum(room, scale_b)
+    return scale_a * scale_b / b, b
+
+
 def corrected(t, a, b, da, db, least):
     """Target of the corrector for one pair, sigma mu - da db, the second part kept in proportion to the pair.
 
