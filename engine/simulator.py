@@ -169,7 +169,7 @@ class Simulator:
         new = self._state_of(phi, rates, root, led)
         if model.loops.joints:  # joints that close loops have coordinates of their own
             phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, led)
-        self._check(env, new, phi)
+        self._check(env, new, phi, closed=not model.loops.joints)
         self._write(env, new, phi, rates, led)
 
     def _state_of(self, phi: Array, rates: Array, roots: State, h: Array) -> State:
@@ -201,9 +201,9 @@ class Simulator:
         if len(env) == self.num_envs:
             self._unchecked = False
 
-    def _check(self, env: Indices, state: State, phi: Array) -> None:
+    def _check(self, env: Indices, state: State, phi: Array, closed: bool = False) -> None:
         limits = self._get("bounds")[env], self._get("bounded")[env]
-        check_state(self.model, self.dt, state, limits, self.parameter("offset")[env], env, phi)
+        check_state(self.model, self.dt, state, limits, self.parameter("offset")[env], env, phi, closed=closed)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(

@@ -1,0 +1,42 @@
+"""Random actions, gentle and violent, in all environments: no exception, no NaN, nothing in the ground, no failed solve."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from vigym.envs.registration import ENVIRONMENTS
+
+NUM = 64
+GAP = 1e-9  # m
+
+
+def survive(env_id: str, steps: int, seed: int) -> int:
+    """Failed solves in that many steps of NUM environments; everything else is asserted."""
+    env = gym.make_vec(env_id, num_envs=NUM, num_threads=2)
+    env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    failed = 0
+    for k in range(steps):
+        if k % 50 == 0:  # noise of several sizes, and full power to and fro
+            size = rng.choice([0.1, 0.5, 1.0, np.inf])
+        noise = rng.uniform(-1, 1, env.action_space.shape)
+        action = np.sign(noise) if np.isinf(size) else size * noise
+        observation, reward, _, _, info = env.step(action.astype(np.float32))
+        assert np.isfinite(observation).all()
+        assert np.isfinite(reward).all()
+        if "penetration" in info:
+            assert info["penetration"].max() < GAP
+        failed += int(info["solver_failed"].sum()) if "solver_failed" in info else 0
+    return failed
+
+
+def test_a_hundred_thousand_steps(env_id):
+    assert survive(env_id, 100_000 // NUM // len(ENVIRONMENTS), seed=1) == 0
+
+
+@pytest.mark.slow
+def test_ten_million_steps(env_id):
+    """Solver failures below one in a million."""
+    steps = 10_000_000 // len(ENVIRONMENTS)
+    failed = sum(survive(env_id, steps // NUM // 10, seed=seed) for seed in range(10))
+    assert failed < steps / 1e6
