@@ -33,7 +33,10 @@ class Lanes:
         self.store = layout.state_store(features, sizes, LANES, groups)
         threads = min(num_threads, groups)
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
-        self.spans = [(groups * k // threads, groups * (k + 1) // threads) for k in range(threads)]
+        spans = [(groups * k // threads, groups * (k + 1) // threads) for k in range(threads)]
+        self._jobs = [
+            (self.constants, self.store, scratch, *span) for scratch, span in zip(self.scratch, spans, strict=True)
+        ]
         self._entry: Any = None
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
@@ -70,18 +73,12 @@ class Lanes:
         """`repeat` steps of all environments."""
         if not self.compiled:
             with np.errstate(all="ignore"):
-                for (first, last), scratch in zip(self.spans, self.scratch, strict=True):
+                for _, _, scratch, first, last in self._jobs:
                     step(self.constants[0], self.store, scratch[0], first, last, repeat)
             return
         if self._entry is None:
             self._entry = specialized(_step, self.constants, self.store, self.scratch[0])
-        if len(self.spans) == 1:
-            self._entry(self.constants, self.store, self.scratch[0], *self.spans[0], repeat)
+        if len(self._jobs) == 1:
+            self._entry(*self._jobs[0], repeat)
         else:
-            share(
-                self._entry,
-                [
-                    (self.constants, self.store, scratch, first, last, repeat)
-                    for (first, last), scratch in zip(self.spans, self.scratch, strict=True)
-                ],
-            )
+            share(self._entry, [(*job, repeat) for job in self._jobs])

@@ -224,31 +224,38 @@ class Simulator:
         the BODY frame; None is zero
         target, target_velocity: (num_envs, n_efforts) of the PD drives; None leaves the last ones
         """
-        repeat = count(repeat, "repeat")
+        if type(repeat) is not int or repeat != 1:
+            repeat = count(repeat, "repeat")
         if self._unchecked:
             self._check(np.arange(self.num_envs), self.state, self.joint_positions())
             self._unchecked = False
+        inputs = (effort, force, torque, target, target_velocity)
+        if self._acting or not all(value is None for value in inputs):
+            self._apply(inputs)
+        self._lanes.run(repeat)
+
+    def _apply(self, inputs: tuple[ArrayLike | None, ...]) -> None:
+        """Take over efforts, forces and torques (zero where left out) and targets, once all of them are checked."""
         axes, bodies = (self.model.n_axes,), (self.model.n_bodies, 3)
-        values = [self._control(effort, "effort", axes), self._control(force, "force", bodies)]
-        values.append(self._control(torque, "torque", bodies))
-        targets = [self._control(target, "target", axes), self._control(target_velocity, "target_velocity", axes)]
-        if not self._driven and any(value is not None for value in targets):
+        shapes = axes, bodies, bodies, axes, axes
+        *controls, target, velocity = map(self._control, inputs, (*CONTROLS, "target", "target_velocity"), shapes)
+        if not self._driven and (target is not None or velocity is not None):
             raise InputError("no drive follows a target here: give joints kp or kd, or leave targets out")
-        for name, value in zip(CONTROLS, values, strict=True):
+        for name, value in zip(CONTROLS, controls, strict=True):
             if value is not None:
                 if name == "effort":
-                    value = np.clip(value, -self._effort_limit, self._effort_limit)[..., None]
+                    value = np.maximum(np.minimum(value, self._effort_limit), -self._effort_limit)[..., None]
                 self._set(name, value)
                 self._acting.add(name)
             elif name in self._acting:
                 self._lanes.zero(name)
                 self._acting.remove(name)
-        for column, value in enumerate(targets):
-            if value is not None:
-                field = self._get("target")
-                field[..., column] = value
-                self._set("target", field)
-        self._lanes.run(repeat)
+        if target is not None or velocity is not None:
+            field = self._get("target")
+            for column, value in enumerate((target, velocity)):
+                if value is not None:
+                    field[..., column] = value
+            self._set("target", field)
 
     def _control(self, value: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Array | None:
         return None if value is None else self._array(value, name, shape, InputError)

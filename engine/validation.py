@@ -140,7 +140,9 @@ def batch(
         array = numeric(value, name, f"an array of numbers, shape {full} or {shape}", error, nan=True)
     if array.shape not in (full, shape):
         raise error(f"{name} must have shape {full} or {shape}, got {array.shape}")
-    array = np.broadcast_to(array.astype(float, copy=False), full)
+    array = array.astype(float, copy=False)
+    if array.shape != full:
+        array = np.broadcast_to(array, full)
     array = array if env is None else array[env]
     good = ~np.isnan(array) if infinite else np.isfinite(array)
     if not good.all():

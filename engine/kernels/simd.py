@@ -28,6 +28,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.compiler import CompileResult
 from numba.core.imputils import lower_builtin, lower_getattr_generic
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
@@ -315,6 +316,10 @@ def dump(result):
 
 
 def load(context, data):
-    """Compiled code from bytes."""
-    context.refresh()
+    """Compiled code from bytes.
+
+    Numba's own cache lets `context.refresh()` load everything that might be needed for compiling first, half a second
+    of imports; running finished code takes only its memory manager.
+    """
+    rtsys.initialize(context)
     return CompileResult._rebuild(context, *pickle.loads(data))
