@@ -17,7 +17,10 @@ COMMANDS = {
         "vigym.benchmarks.bench:bench",
         "Compare the speed of vigym, MuJoCo and PyBullet on the same scenes, and what it costs.",
     ),
-    "demo": ("vigym.envs.demo:demo", "Simulate a scene and write what happened to files."),
+    "demo": (
+        "vigym.envs.demo:demo",
+        "Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.",
+    ),
 }
 
 DESCRIPTION = f"""vigym {__version__}: rigid bodies with joints, contact and friction.

@@ -26,7 +26,10 @@ def compare(scene: Scene, tolerance: float, agreement: float) -> None:
     if not expected.converged:  # the oracle is not always able to; it must be most of the time, see below
         compare.unsolved += 1
         return
-    for tight in (tolerance, 1e-8):  # wedged bodies carry forces that leave a residual of 1e-9: solved, but not to 1e-11
+    for tight in (
+        tolerance,
+        1e-8,
+    ):  # wedged bodies carry forces that leave a residual of 1e-9: solved, but not to 1e-11
         sim = Simulator(m, dt=DT, tolerance=tight, compiled=False)
         x, q, v, w = scene.state
         sim.set_state(x=x, q=q, v=v, w=w)
