@@ -1,4 +1,4 @@
-"""Random actions, gentle and violent, in all environments: no exception, no NaN, nothing in the ground, no failed solve."""
+"""Random actions, gentle and violent, everywhere: no exception, no NaN, nothing in the ground, no failed solve."""
 
 import gymnasium as gym
 import numpy as np
