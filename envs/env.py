@@ -11,7 +11,7 @@ from vigym.engine.errors import InputError
 from vigym.envs.rendering import Picture
 from vigym.envs.task import Array, Task
 
-RENDER_MODES = ["human", "rgb_array", "depth_array"]
+RENDER_MODES = ["rgb_array", "depth_array"]
 
 
 def load_task(task: str | type[Task]) -> type[Task]:
@@ -40,7 +40,7 @@ def plain(values: Mapping[str, Array]) -> dict[str, Any]:
 class RobotEnv(gym.Env):
     """A task (`task`, its class or "module:name") in one environment; `kwargs` are the task's own arguments.
 
-    render_mode: None, "human", "rgb_array" or "depth_array"; width, height: of the picture;
+    render_mode: None, "rgb_array" or "depth_array"; width, height: of the picture;
     default_camera_config: as in Gymnasium's MuJoCo environments (distance, azimuth, elevation, lookat, trackbodyid).
     """
 
@@ -72,16 +72,12 @@ class RobotEnv(gym.Env):
         """Start a new episode."""
         super().reset(seed=seed)
         self.task.reset(np.zeros(1, np.int64), [self.np_random], options or {})
-        if self.render_mode == "human":
-            self.render()
         return self.task.observe()[0].copy(), plain(self.task.info())
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """One control step; an episode is only truncated by the time limit that `gymnasium.make` adds."""
         terms, reward, terminated, outcome = self.task.step(checked_actions(action, (self.task.n_actions,))[None])
         info = plain(self.task.info() | outcome | terms)
-        if self.render_mode == "human":
-            self.render()
         return self.task.observe()[0].copy(), float(reward[0]), bool(terminated[0]), False, info
 
     def render(self) -> Any:
@@ -89,7 +85,7 @@ class RobotEnv(gym.Env):
         return self.picture.render(0)
 
     def close(self) -> None:
-        """Close the live page, if there is one."""
+        """Let go of the renderer."""
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:

@@ -144,7 +144,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         return self.picture.grid(self.num_envs)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Close the live page, if there is one."""
+        """Let go of the renderer."""
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:
