@@ -16,7 +16,7 @@ A bound that is infinite (or a friction of zero) has its flag `bounded` off: its
 part.
 """
 
-from vigym.engine.kernels.pairs import corrected, open_pair, warm
+from vigym.engine.kernels.pairs import corrected, open_pair, reach, warm
 from vigym.engine.kernels.quaternion import add, store, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
@@ -144,10 +144,17 @@ def condense_axis(m, s, t, a):
 
 @each_limited_axis
 def affine_axis(m, s, t, a):
-    """Affine direction of the pairs."""
-    da, db, _, _ = direction(s, t, a, targets(s, t, a), vec(t.lr[a]), t.dphi[a][0])
+    """Affine direction of the pairs, and how far it reaches."""
+    direct(s, t, a, targets(s, t, a))
+
+
+def direct(s, t, a, k):
+    """Direction of the pairs for complementarity targets k, and how far it reaches; d(dry)."""
+    da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
     store(t.lda[a], da)
     store(t.ldb[a], db)
+    reach(t, vec(t.la[a]), vec(t.lb[a]), da, db, vec(t.li[a]))
+    return ddry
 
 
 @each_limited_axis
@@ -163,11 +170,7 @@ def correct_axis(m, s, t, a):
 @each_limited_axis
 def direct_axis(m, s, t, a):
     """Final direction of the pairs: affine targets and the corrector's together."""
-    k = add(targets(s, t, a), vec(t.lk[a]))
-    da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
-    store(t.lda[a], da)
-    store(t.ldb[a], db)
-    t.ddry[a][0] = ddry
+    t.ddry[a][0] = direct(s, t, a, add(targets(s, t, a), vec(t.lk[a])))
 
 
 @each_limited_axis

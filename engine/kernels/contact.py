@@ -10,7 +10,7 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import cone
-from vigym.engine.kernels.pairs import corrected, open_pair, warm
+from vigym.engine.kernels.pairs import corrected, measure, note, open_pair, reach, warm
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import on, select
 from vigym.engine.kernels.sweep import each_contact
@@ -51,7 +51,7 @@ def scales(m, t):
 
 @each_contact
 def move_contact(m, s, t, c):
-    """Gap at the next pose, rows of the cone; the force enters the body's residual."""
+    """Gap at the next pose, rows of the cone and their norms; the force enters the body's residual."""
     i = m.contact_body[c]
     h, cf = t.h[0][0], s.friction[c][0]
     n, t1, t2 = mat(m.frame[c])
@@ -62,11 +62,14 @@ def move_contact(m, s, t, c):
     phi = distance(m, s, c, add(vec(t.xn[i]), rho))
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    store(t.cr[c], cone.rows(cf, a, b, phi, slip))
+    rows = cone.rows(cf, a, b, phi, slip)
+    store(t.cr[c], rows)
+    note(t, t.norm, cone.errors(h, measure(t, a, b, cone.active(cf)), rows))
+    note(t, t.geometry, rows[:1])
     # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
     sq = t.sq[i][0]
-    rows = [cross(rho, n)] + [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
-    store(t.lever[c], rows)
+    levers = [cross(rho, n)] + [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
+    store(t.lever[c], levers)
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), lever, cone.force(cf, a))))
 
 
@@ -116,12 +119,18 @@ def changes(m, t, c):
 
 @each_contact
 def affine_contact(m, s, t, c):
-    """Affine direction of the pairs."""
+    """Affine direction of the pairs, and how far it reaches."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
+    direct(m, s, t, c, a, b, [-1.0 * a[j] * b[j] for j in range(PAIRS)])
+
+
+def direct(m, s, t, c, a, b, k):
+    """Direction of the pairs for complementarity targets k, and how far it reaches."""
     dphi, dslip = changes(m, t, c)
-    _, da, db = response(s, t, c, [-1.0 * a[j] * b[j] for j in range(PAIRS)], vec(t.cr[c]), dphi, dslip)
+    _, da, db = response(s, t, c, k, vec(t.cr[c]), dphi, dslip)
     store(t.cda[c], da)
     store(t.cdb[c], db)
+    reach(t, a, b, da, db, vec(t.ci[c]))
 
 
 @each_contact
@@ -141,11 +150,7 @@ def correct_contact(m, s, t, c):
 def direct_contact(m, s, t, c):
     """Final direction of the pairs: affine targets and the corrector's together."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    dphi, dslip = changes(m, t, c)
-    k = [t.ck[c][j] - a[j] * b[j] for j in range(PAIRS)]
-    _, da, db = response(s, t, c, k, vec(t.cr[c]), dphi, dslip)
-    store(t.cda[c], da)
-    store(t.cdb[c], db)
+    direct(m, s, t, c, a, b, [t.ck[c][j] - a[j] * b[j] for j in range(PAIRS)])
 
 
 @each_contact

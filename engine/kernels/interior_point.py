@@ -12,7 +12,7 @@ A lane that has converged is masked: its numbers stay as they are while its neig
 from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs, sides
 from vigym.engine.kernels.quaternion import store, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
-from vigym.engine.kernels.sweep import each_body, each_joint
+from vigym.engine.kernels.sweep import each_body
 
 BOUNDARY = 0.995  # fraction of the way to the boundary
 STUCK = 0.2  # a step shorter than this is no progress
@@ -41,8 +41,6 @@ def residual(m, s, t):
     joint.move_joint(m, s, t)
     contact.move_contact(m, s, t)
     measure_body(m, s, t)
-    measure_joint(m, s, t)
-    sides.measure_contact(m, s, t)
     sides.measure_axis(m, s, t)
     check(m, s, t)
 
@@ -87,8 +85,6 @@ def correct(m, s, t):
     clear_sums(m, s, t)
     contact.affine_contact(m, s, t)
     axis.affine_axis(m, s, t)
-    sides.reach_contact(m, s, t)
-    sides.reach_axis(m, s, t)
     affine_length(m, s, t)
     sides.predict_contact(m, s, t)
     sides.predict_axis(m, s, t)
@@ -110,8 +106,6 @@ def update(m, s, t):
     clear_sums(m, s, t)
     contact.direct_contact(m, s, t)
     axis.direct_axis(m, s, t)
-    sides.reach_contact(m, s, t)
-    sides.reach_axis(m, s, t)
     final_length(m, s, t)
     choose_lift(m, s, t)
     integrator.limit_spin(m, s, t)
@@ -141,16 +135,6 @@ def clear_norm(m, s, t):
 def measure_body(m, s, t, i):
     """Largest residual force and torque."""
     pairs.note(t, t.norm, vec(t.r[i]))
-
-
-@each_joint
-def measure_joint(kind, m, s, t, i):
-    """Largest error of the joint (as the motion that removes it) and of the efforts on its free axes."""
-    if joint.is_floating(kind):
-        return
-    kt, kr, _ = joint.free(kind)
-    pairs.note(t, t.geometry, vec(t.delta[i]))
-    pairs.note(t, t.norm, [t.rN[i][k] + 0.0 for k in range(kt + kr)])
 
 
 @block

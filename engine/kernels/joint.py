@@ -16,6 +16,7 @@ DESIGN's G and lam are the complement: wrench = G^T lam + N^T tau.
 from vigym.engine.kernels import loop
 from vigym.engine.kernels.axis import law
 from vigym.engine.kernels.integrator import symmetric
+from vigym.engine.kernels.pairs import note
 from vigym.engine.kernels.quaternion import (
     add,
     atan2,
@@ -151,7 +152,8 @@ def rotation(kr, has_law, m, s, t, i, first):
 
 @each_joint
 def move_joint(kind, m, s, t, i):
-    """At the next pose: S, delta, residual of the free axes; the wrench enters the residuals of both bodies."""
+    """At the next pose: S, delta, residual of the free axes and their norms; the wrench enters the residuals of both
+    bodies."""
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)
@@ -160,6 +162,7 @@ def move_joint(kind, m, s, t, i):
     a = m.first_axis[i]
     dth, turns, angles, rows = rotation(kr, has_law, m, s, t, i, a + kt)
     store(t.delta[i], dx + dth)
+    note(t, t.geometry, dx + dth)  # the error as the motion that removes it
     for k, axis in enumerate(slides + turns):
         for j in range(3):
             t.S[i][k, j] = axis[j]
@@ -178,7 +181,9 @@ def move_joint(kind, m, s, t, i):
             if k >= kt and kr < 3:
                 coordinate = nearest_turn(coordinate, s.angle[a + k][0])
             efforts[k] = law(s, t, a + k, coordinate, efforts[k])
-        t.rN[i][k] = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
+        error = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
+        t.rN[i][k] = error
+        note(t, t.norm, [error])
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
     store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))

@@ -1,7 +1,7 @@
 """The pairs of contacts and of axes, handed to what pairs.py does with any pair."""
 
 from vigym.engine.kernels import axis, cone, contact
-from vigym.engine.kernels.pairs import advance, measure, note, predict, reach
+from vigym.engine.kernels.pairs import advance, measure, note, predict
 from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.sweep import each_contact, each_limited_axis
 
@@ -14,29 +14,11 @@ def _axis(s, t, a):
     return vec(t.la[a]), vec(t.lb[a]), vec(t.lda[a]), vec(t.ldb[a]), vec(s.bounded[a])
 
 
-@each_contact
-def measure_contact(m, s, t, c):
-    a, b, _, _, flags = _contact(s, t, c)
-    rows = vec(t.cr[c])
-    note(t, t.norm, cone.errors(t.h[0][0], measure(t, a, b, flags), rows))
-    note(t, t.geometry, rows[:1])
-
-
 @each_limited_axis
 def measure_axis(m, s, t, a):
     x, y, _, _, flags = _axis(s, t, a)
     products = measure(t, x, y, flags)
     note(t, t.norm, axis.errors(t, a, products, vec(t.lr[a])))
-
-
-@each_contact
-def reach_contact(m, s, t, c):
-    reach(t, *_contact(s, t, c)[:4], vec(t.ci[c]))
-
-
-@each_limited_axis
-def reach_axis(m, s, t, a):
-    reach(t, *_axis(s, t, a)[:4], vec(t.li[a]))
 
 
 @each_contact

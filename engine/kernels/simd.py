@@ -257,6 +257,8 @@ def each(size, *, first=None, feature=None, kinds=False, order=0):
 
     def decorate(function):
         def run(m, s, t):
+            if feature is not None and not getattr(m.features, feature):
+                return
             start, n = 0 if first is None else m.size[first], m.size[size]
             for k in range(start, n) if order >= 0 else range(n - 1, -1, -1):
                 i = m.order[k] if order else k
