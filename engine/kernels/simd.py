@@ -31,7 +31,7 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
 
 from vigym.engine.kernels.store import Store
 from vigym.engine.kernels.symbols import (
@@ -71,6 +71,7 @@ __all__ = [
     "specialized",
     "sqrt",
     "target",
+    "wait_for_change",
 ]
 
 
@@ -305,6 +306,23 @@ def specialized(dispatcher, *stores):
     types_ = [*map(store_type, stores), *[types.intp] * (arguments - len(stores))]
     dispatcher.compile(tuple(types_))
     return dispatcher.get_overload(tuple(types_))
+
+
+@intrinsic
+def _load_acquire(context, address):
+    """The integer at an address, read anew each time, whatever other threads do."""
+
+    def generate(context, builder, sig, args):
+        return builder.load_atomic(builder.inttoptr(args[0], I64.as_pointer()), "acquire", 8)
+
+    return types.int64(types.int64), generate
+
+
+def wait_for_change(address, seen, looks):
+    """Look at the integer at `address` until it is no longer `seen`, but at most `looks` times."""
+    for _ in range(looks):
+        if _load_acquire(address) != seen:
+            break
 
 
 def target(context):

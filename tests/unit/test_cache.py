@@ -24,7 +24,7 @@ SCRIPT = """
 import hashlib, vigym
 m = vigym.Mechanism()
 m.add_body("body", mass=1.0, inertia=(1.0, 2.0, 2.5))
-sim = vigym.Simulator(m, num_envs=8, num_threads=2)
+sim = vigym.Simulator(m, num_envs=8)
 sim.set_state(v=[(1.0, 2.0, 3.0)], w=[(0.1, 5.0, 0.2)])
 sim.step(repeat=10)
 print(vigym.__file__, sim.status.iterations[0], hashlib.sha256(sim.save()).hexdigest())

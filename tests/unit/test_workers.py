@@ -77,3 +77,14 @@ def test_simulators_of_many_threads_share_them():
     for thread in threads:
         thread.join()
     assert totals == [[0, 1, 2]] * 80
+
+
+def test_a_bell_that_has_rung_is_not_waited_for():
+    """Work that comes while a thread looks away, or goes to sleep, is done all the same; and at once while it looks."""
+    done = []
+    share(done.append, [(0,), (1,)])
+    for pause in (0.0, 1e-4, 1e-3, 1e-2):  # the thread looks at the bell, or sleeps already
+        for k in range(20):
+            time.sleep(pause)
+            share(done.append, [(k,), (k,)])
+    assert len(done) == 2 + 2 * 4 * 20
