@@ -85,6 +85,15 @@ class Model:
         self.levels = self._levels()
 
     @property
+    def axis_joints(self) -> list[Joint]:
+        """The joints that constrain something, as added: theirs are the free axes."""
+        return [joint for joint in self.mechanism.joints if joint.kind != "floating"]
+
+    def per_axis(self, name: str) -> np.ndarray:
+        """An option of the joints, one entry a free axis (n_axes,)."""
+        return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in self.axis_joints)])
+
+    @property
     def axis_names(self) -> list[str]:
         """Names of the free joint axes, in the order of efforts, positions and velocities."""
         names = []
@@ -192,17 +201,13 @@ class Model:
         """Parameters and drive targets of one environment, by field of the state store."""
         mechanism = self.mechanism
         J = np.array([body.inertia for body in mechanism.bodies])
-        joints = [joint for joint in mechanism.joints if joint.kind != "floating"]
-
-        def column(name: str) -> np.ndarray:
-            return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in joints)])
-
+        column = self.per_axis
         effort_limit = column("effort_limit")
         friction = column("friction")
         bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit, friction, friction], -1)
         bounded = np.isfinite(bounds)
         bounded[:, 4:] = friction[:, None] > 0
-        drives = np.concatenate([np.zeros(0, bool), *map(driven, joints)])
+        drives = np.concatenate([np.zeros(0, bool), *map(driven, self.axis_joints)])
         bounded[:, 2:4] &= drives[:, None]
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),

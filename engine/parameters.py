@@ -91,7 +91,7 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
         names = [f"contact {contact.name!r}" for contact in model.mechanism.contacts]
     else:
         names = [repr(axis) for axis in model.axis_names]
-        nominal = _nominal(model, name)
+        nominal = model.per_axis(name.removeprefix("joint_"))
         absent = ~((nominal > 0) & np.isfinite(nominal))
         for k, a in np.argwhere(absent & (value != nominal))[:1]:
             raise InputError(
@@ -109,9 +109,3 @@ def check_gaps(model: Model, gaps: Array, env: Indices) -> None:
         raise InputError(
             f"offset of contact {name!r} (environment {env[k]}): the plane would cut {-gaps[k, c]:.3g} m deep"
         )
-
-
-def _nominal(model: Model, name: str) -> Array:
-    option = name.removeprefix("joint_")
-    joints = [joint for joint in model.mechanism.joints if joint.kind != "floating"]
-    return np.concatenate([np.zeros(0), *(getattr(joint, option) for joint in joints)])

@@ -10,7 +10,6 @@ from vigym.engine import coordinates, diagnostics, parameters
 from vigym.engine.admission import check_state
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
-from vigym.engine.joint import Joint
 from vigym.engine.kernels.step import FAST, TICKS
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.mechanism import Mechanism
@@ -64,7 +63,7 @@ class Simulator:
         bodies = self.model.mechanism.bodies
         x = np.array([[body.position for body in bodies]])
         q = np.array([[body.orientation for body in bodies]])
-        start = np.concatenate([np.zeros(0), *(joint.start for joint in self._axis_joints())])[None]
+        start = self.model.per_axis("start")[None]
         start = coordinates.close_loops(self.model, start, x, q)
         x, q = coordinates.forward(self.model, start, x, q)
         rest = np.zeros_like(x)
@@ -76,16 +75,13 @@ class Simulator:
             raise AttributeError(f"{name} is fixed when a Simulator is made; make another one")
         super().__setattr__(name, value)
 
-    def _axis_joints(self) -> list[Joint]:
-        return [joint for joint in self.model.mechanism.joints if joint.kind != "floating"]
-
     def _build(self) -> None:
         options = Options(self.dt, self.tolerance)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
         self._acting = set(CONTROLS)  # those that may differ from zero
         self._effort_limit = self._get("effort_limit")[..., 0]
-        self._driven = any(driven(joint).any() for joint in self._axis_joints())
+        self._driven = any(driven(joint).any() for joint in self.model.axis_joints)
 
     # -------------------------------------------------------------------------------------------- state
     @property

@@ -8,10 +8,8 @@ import gymnasium as gym
 import numpy as np
 
 from vigym.engine.errors import InputError
-from vigym.envs.rendering import Picture
+from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Task
-
-RENDER_MODES = ["rgb_array", "depth_array"]
 
 
 def load_task(task: str | type[Task]) -> type[Task]:
@@ -58,8 +56,6 @@ class RobotEnv(gym.Env):
         self.task = load_task(task)(num_envs=1, **kwargs)
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}
-        if render_mode not in (None, *RENDER_MODES):
-            raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {render_mode!r}")
         self.render_mode = render_mode
         self.picture = Picture(self.task, render_mode, width, height, default_camera_config)
 

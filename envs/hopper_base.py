@@ -8,7 +8,6 @@ import numpy as np
 from vigym.assets import hopper
 from vigym.engine.rotation import from_rotation_vector
 from vigym.envs.compiled import compiled
-from vigym.envs.randomization import Randomization
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 
@@ -58,6 +57,7 @@ class HopperTask(RobotTask):
 
     friction: of the foot
     reset_noise_scale: range of the start, see `draw`
+    options: those of every robot's task
     """
 
     n_actions = 4
@@ -68,25 +68,11 @@ class HopperTask(RobotTask):
         *,
         friction: float,
         reset_noise_scale: float,
-        observation: str,
-        exclude_current_positions_from_observation: bool,
-        num_envs: int,
-        num_threads: int,
-        dt: float,
-        frame_skip: int,
-        randomization: Randomization | Mapping[str, Any] | None,
+        **options: Any,
     ) -> None:
         self.reset_noise_scale = reset_noise_scale
-        super().__init__(
-            hopper.build(friction=friction),
-            observation=observation,
-            exclude_current_positions_from_observation=exclude_current_positions_from_observation,
-            num_envs=num_envs,
-            num_threads=num_threads,
-            dt=dt,
-            frame_skip=frame_skip,
-            randomization=randomization,
-        )
+        super().__init__(hopper.build(friction=friction), **options)
+        num_envs = self.num_envs
         self.torque = np.zeros((num_envs, 2, 3))
         self.R, self.om = np.zeros((num_envs, 3, 3)), np.zeros((num_envs, 3))
         self.lean, self.tilt, self.foot, self.slip = (np.zeros(num_envs) for _ in range(4))

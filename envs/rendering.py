@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.engine.errors import InputError
+
 if TYPE_CHECKING:
     from vigym.envs.task import Task
+
+RENDER_MODES = ["rgb_array", "depth_array"]
 
 
 class Picture:
@@ -15,6 +19,8 @@ class Picture:
     def __init__(
         self, task: "Task", mode: str | None, width: int, height: int, camera: Mapping[str, Any] | None
     ) -> None:
+        if mode not in (None, *RENDER_MODES):
+            raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {mode!r}")
         self.task, self.mode, self.width, self.height = task, mode, width, height
         self.camera = {**task.camera, **(camera or {})}
         self._renderer: Any = None

@@ -1,6 +1,5 @@
 """What tasks of robots with a base that moves freely share: the usual observation, and starts that touch the ground."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,6 @@ import numpy as np
 from vigym.engine import coordinates, diagnostics
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, multiply
-from vigym.envs.randomization import Randomization
 from vigym.envs.task import Array, Indices, Task
 
 TOUCH = 1e-9  # m above the ground
@@ -19,6 +17,7 @@ class RobotTask(Task):
 
     observation: "base" (the base and all joints, as Gymnasium's qpos and qvel), or "maximal" for every body
     exclude_current_positions_from_observation: leave x and y of the base out of it
+    options: those of every task
     """
 
     def __init__(
@@ -27,23 +26,12 @@ class RobotTask(Task):
         *,
         observation: str,
         exclude_current_positions_from_observation: bool,
-        num_envs: int,
-        num_threads: int,
-        dt: float,
-        frame_skip: int,
-        randomization: Randomization | Mapping[str, Any] | None,
+        **options: Any,
     ) -> None:
         self.choose_observation(observation, "base")
         self.skipped = 2 if exclude_current_positions_from_observation else 0
         self.base = mechanism.bodies[0].name
-        super().__init__(
-            mechanism,
-            num_envs=num_envs,
-            num_threads=num_threads,
-            dt=dt,
-            frame_skip=frame_skip,
-            randomization=randomization,
-        )
+        super().__init__(mechanism, **options)
         self.rest = self.sim.joint_positions()[0]  # where the model starts
         self.rest_state = self.sim.state
 

@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from vigym.engine.errors import InputError
-from vigym.envs.env import RENDER_MODES, checked_actions, load_task
-from vigym.envs.rendering import Picture
+from vigym.envs.env import checked_actions, load_task
+from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Flags, Task
 
 
@@ -48,8 +48,6 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.task = load_task(task)(num_envs=num_envs, **kwargs)
         self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        if render_mode not in (None, *RENDER_MODES):
-            raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {render_mode!r}")
         self.render_mode = render_mode
         self.metadata = {
             "render_modes": RENDER_MODES,
