@@ -5,10 +5,13 @@ gives the derivative of every residual exactly; then on real numbers, where the 
 solves for all inputs at once. One more lane, without any step, is the zero that is subtracted.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vigym.engine import parameters
 from vigym.engine.errors import InputError
 from vigym.engine.kernels import joint, layout
 from vigym.engine.kernels.integrator import velocity_change
@@ -26,41 +29,78 @@ RESIDUALS = ("r", "delta", "rN", "cr", "lr")
 MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
+Step = tuple[str, int, tuple[int, ...]]  # one input: a field, an entity of it, the columns that move together
+EACH = {"force": [(0,), (1,), (2,)], "torque": [(0,), (1,), (2,)], "inertia": [(k,) for k in range(6)]}
+CONTROLS = {"effort": "effort", "force": "force", "torque": "torque", "target": "target", "target_velocity": "target"}
 
-class Gradients(NamedTuple):
+
+@dataclass(frozen=True)
+class Gradients:
     """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
 
     state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
     effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
+    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
     """
 
     state: Array
     effort: Array
+    others: dict[str, Array] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Array:
+        known = {"state": self.state, "effort": self.effort} | self.others
+        if name not in known:
+            raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
+        return known[name]
 
 
-def gradients(sim: "Simulator") -> Gradients:
-    """Derivatives of the last step of every environment."""
+def steps_of(sim: "Simulator", name: str) -> list[Step]:
+    """The inputs that make up a control or a parameter, in the order of its array."""
+    if name in CONTROLS:
+        source, together = CONTROLS[name], [(int(name == "target_velocity"),)]
+    else:
+        parameters.shape(sim.model, name)  # InputError if there is no such parameter
+        source, together = parameters.PLACES[name].field, [parameters.PLACES[name].columns]
+    entities = getattr(sim._lanes.store, source).shape[1]
+    return [(source, entity, columns) for entity in range(entities) for columns in EACH.get(name, together)]
+
+
+def gradients(sim: "Simulator", names: Sequence[str] = ()) -> Gradients:
+    """Derivatives of the last step of every environment, also by the inputs `names`."""
+    names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
     status = sim.status
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
         reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
         raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
-    bodies, axes = 12 * sim.model.n_bodies, sim.model.n_axes
-    out = Gradients(np.zeros((sim.num_envs, bodies, bodies)), np.zeros((sim.num_envs, bodies, axes)))
+    bodies = 12 * sim.model.n_bodies
+    steps = {name: steps_of(sim, name) for name in ("effort", *names)}
+    flat = [step for group in steps.values() for step in group]
     fields = {name: sim._get(name) for name in sim._lanes.store.fields}
-    size = max(1, MOST_LANES // (bodies + axes + 1))
+    columns = np.zeros((sim.num_envs, bodies, bodies + len(flat)))
+    size = max(1, MOST_LANES // (columns.shape[-1] + 1))
     for first in range(0, sim.num_envs, size):
         envs = slice(first, first + size)
-        columns = _columns(sim, {name: value[envs] for name, value in fields.items()})
-        out.state[envs], out.effort[envs] = columns[..., :bodies], columns[..., bodies:]
-    # an effort at its limit passes no more
-    out.effort[...] *= (np.abs(fields["effort"][..., 0]) < sim._effort_limit)[:, None]
-    return out
+        columns[envs] = _columns(sim, {name: value[envs] for name, value in fields.items()}, flat)
+    ends = np.cumsum([bodies, *map(len, steps.values())])
+    state, effort, *others = np.split(columns, ends[:-1], axis=-1)
+    # an effort at its limit passes no more: what counts then is the limit
+    applied, limit = fields["effort"][:, None, :, 0], sim._effort_limit[:, None]
+    free = np.abs(applied) < limit
+    found = dict(zip(names, others, strict=True))
+    if "effort_limit" in found:
+        found["effort_limit"] = found["effort_limit"] + effort * np.where(free, 0.0, np.sign(applied))
+    for name in EACH.keys() & found:
+        found[name] = found[name].reshape(sim.num_envs, bodies, sim.model.n_bodies, -1)
+    if "inertia" in found:  # a change of both entries of a symmetric pair is half from each
+        half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
+        found["inertia"] = (found["inertia"][..., parameters.NINE] * half).reshape(*found["inertia"].shape[:-1], 3, 3)
+    return Gradients(state, effort * free, found)
 
 
-def _columns(sim: "Simulator", fields: dict[str, Array]) -> Array:
+def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) -> Array:
     """Derivatives of the next state of some environments by all inputs, (environments, 12 n_bodies, inputs)."""
     model, envs = sim.model, len(fields["x"])
-    n, inputs = model.n_bodies, 12 * model.n_bodies + model.n_axes
+    n, inputs = model.n_bodies, 12 * model.n_bodies + len(steps)
     lanes = envs * (inputs + 1)
     m = sim._lanes.constants[0]
     stores = []
@@ -70,7 +110,7 @@ def _columns(sim: "Simulator", fields: dict[str, Array]) -> Array:
         before(s, fields, inputs + 1)
         stores.append((s, t))
     (s, t), (real_s, real_t) = stores
-    perturb(s, inputs)
+    perturb(s, steps)
     with np.errstate(all="ignore"):
         for state, scratch in stores:
             begin_step(m, state, scratch)
@@ -105,8 +145,9 @@ def before(s: Group, fields: dict[str, Array], times: int) -> None:
     s.angle[...], s.led[...] = s.old_angle[:, :1], s.old_led
 
 
-def perturb(s: Group, inputs: int) -> None:
+def perturb(s: Group, steps: Sequence[Step]) -> None:
     """An imaginary step of input k in lane k of every environment."""
+    inputs = 12 * len(s.x) + len(steps)
     for i in range(len(s.x)):
         for k in range(3):
             lanes = [slice(12 * i + part + k, None, inputs + 1) for part in (0, 3, 6, 9)]
@@ -115,8 +156,9 @@ def perturb(s: Group, inputs: int) -> None:
             s.q[i, :, lanes[1]] += 1j * STEP * multiply(s.q[i, :, lanes[1]].real.T, half).T
             s.v[i, k, lanes[2]] += 1j * STEP
             s.w[i, k, lanes[3]] += 1j * STEP
-    for a in range(len(s.effort)):
-        s.effort[a, 0, 12 * len(s.x) + a :: inputs + 1] += 1j * STEP
+    for k, (name, entity, columns) in enumerate(steps):
+        for column in columns:
+            getattr(s, name)[entity, column, 12 * len(s.x) + k :: inputs + 1] += 1j * STEP
 
 
 def move_coordinates(m: Group, s: Group, t: Group) -> None:

@@ -24,10 +24,12 @@ GEOMETRY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loo
 
 @dataclass(frozen=True)
 class Options:
-    """dt: time step, s; tolerance: largest residual (N, N m, m, rad, m/s) of a converged step."""
+    """dt: time step, s; tolerance: largest residual (N, N m, m, rad, m/s) of a converged step; smoothing: product at
+    which pairs stop, N m."""
 
     dt: float
     tolerance: float
+    smoothing: float = 0.0
 
 
 class ContactTable(NamedTuple):
@@ -41,13 +43,14 @@ class ContactTable(NamedTuple):
 
 
 class Model:
-    """mechanism: the source; tree: its spanning tree; features: what its kernels must be able to do.
+    """mechanism: the source; tree: its spanning tree; features: what its kernels must be able to do; `smooth`: pairs
+    that stop at a product of their own.
 
     first_axis: for each of the mechanism's joints, its first row in the arrays of free axes; n_axes rows in all
     (joints in the order added, free axes of each in its own order; floating joints have none).
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, smooth: bool = False) -> None:
         mechanism.validate()
         self.mechanism = mechanism.copy()
         self.tree: Tree = spanning_tree(mechanism)
@@ -64,6 +67,7 @@ class Model:
             limits=limited,
             contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
+            smooth=smooth,
         )
         kinds = [kind for kind in self.features.kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -149,7 +153,8 @@ class Model:
         m, mechanism = store[0], self.mechanism
         names = [joint.name for joint in mechanism.joints]
         m.gravity[0] = mechanism.gravity
-        m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, min(options.tolerance, GEOMETRY)
+        accurate = min(options.tolerance, GEOMETRY)
+        m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, accurate, options.smoothing
         m.scale[0] = self.force_scale, self.length_scale, ACCELERATION
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, self.length_scale)
         m.size[:] = self.sizes[: len(m.size)]

@@ -20,7 +20,7 @@ from vigym.engine.validation import batch, chosen, count, number, show
 
 CONES = ("pyramid",)
 MAGIC = b"vigym-1"
-FIXED = ("dt", "tolerance", "num_envs", "cone", "num_threads", "compiled", "model")
+FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 CONTROLS = ("effort", "force", "torque")
 
 
@@ -32,6 +32,8 @@ class Simulator:
     num_envs: independent environments, all with the same mechanism
     tolerance: largest residual of a converged step (N, N m, m, rad, m/s)
     cone: shape of the friction cone, "pyramid"
+    smoothing: product of force and distance at which contact, friction and limits stop, N m; 0 is hard contact. With
+    more, a contact pushes by smoothing / gap before it touches, and gradients tell of contacts that are near
     num_threads: threads that share the environments; results do not depend on it
     compiled: False runs the kernels as plain Python on NumPy, slow but open to a debugger
 
@@ -47,6 +49,7 @@ class Simulator:
         tolerance: float = 1e-8,
         cone: str = "pyramid",
         *,
+        smoothing: float = 0.0,
         num_threads: int = 1,
         compiled: bool = True,
     ) -> None:
@@ -56,9 +59,10 @@ class Simulator:
             raise InputError(f"cone must be one of {', '.join(CONES)}, got {show(cone)}")
         self.dt = number(dt, "dt", InputError, above=0.0)
         self.tolerance = number(tolerance, "tolerance", InputError, above=0.0)
+        self.smoothing = number(smoothing, "smoothing", InputError, at_least=0.0)
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
         self.cone, self.compiled = cone, compiled
-        self.model = Model(mechanism)
+        self.model = Model(mechanism, smooth=self.smoothing > 0)
         self._build()
         bodies = self.model.mechanism.bodies
         x = np.array([[body.position for body in bodies]])
@@ -76,7 +80,7 @@ class Simulator:
         super().__setattr__(name, value)
 
     def _build(self) -> None:
-        options = Options(self.dt, self.tolerance)
+        options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
         self._acting = set(CONTROLS)  # those that may differ from zero
@@ -309,9 +313,10 @@ class Simulator:
         mass, inertia = self.parameter("mass"), self.parameter("inertia")
         return diagnostics.momentum(*self.state, mass, inertia, self._get("led")[:, 0, 0])
 
-    def gradients(self) -> Gradients:
-        """Derivatives of the next state by the state and by the efforts, for the last (single) step."""
-        return gradients(self)
+    def gradients(self, *inputs: str) -> Gradients:
+        """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
+        `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes."""
+        return gradients(self, inputs)
 
     # -------------------------------------------------------------------------------------------- parameters
     def parameter(self, name: str) -> Array:

@@ -381,15 +381,18 @@ def interior_point(problem, y, reduction, power, max_iterations=60):
 
 
 def polish(problem, y, tolerance, max_iterations=20):
-    """Newton on min(a, b) = 0: exact, not just mu away."""
+    """Newton on min(a, b) = 0: exact, not just mu away. Goes on below the tolerance for as long as that helps."""
+    best, least = y, np.inf
     for _ in range(max_iterations):
         _, _, a, b = problem.split(y)
         y = y + newton(problem, y, np.minimum(a, b), 1.0 * (a < b), 1.0 * (a >= b))
         pairs = y[problem.ends[1] :]
         pairs[(pairs < 0) & (pairs > -tolerance)] = 0
-        if problem.residual(y) <= tolerance:
+        residual = problem.residual(y)
+        if least <= tolerance and residual > 0.1 * least:
             break
-    return y
+        best, least = y, residual
+    return best
 
 
 def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
@@ -434,7 +437,8 @@ def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
     dynamics, g, room = np.split(value, problem.ends[:2])
     if np.max(np.abs(g), initial=0.0) > slack:
         return np.inf
-    first, known, equal = 0, {}, []  # multipliers with a known value; pairs (of psi) whose slack vanishes
+    first, known = 0, {}  # multipliers with a known value
+    inside, equal = [], []  # pairs of psi: friction within its cone, on its rim
     for contact in m.contacts:
         if room[first] > slack:
             known[first] = 0.0
@@ -443,8 +447,7 @@ def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
             sliding = max(0.0, -eta.min())
             known[first + 1] = sliding
             known |= {first + 2 + i: 0.0 for i in range(4) if eta[i] + sliding > slack}
-            if sliding > slack:
-                equal.append(first + 1)
+            (equal if sliding > slack else inside).append(first + 1)
         if room[first] < -slack:
             return np.inf
         first += 6 if contact.friction > 0 else 1
@@ -463,13 +466,12 @@ def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
     columns = np.hstack([forces, pushes, -np.ones((len(dynamics), 1))])
     flipped = np.hstack([-forces, -pushes, -np.ones((len(dynamics), 1))])
     cone = np.hstack([np.zeros((len(problem.A), forces.shape[1])), -problem.A, np.zeros((len(problem.A), 1))])
-    left = [k for k in range(len(room)) if k in known and problem.A[k].any() and k not in equal]
     bounds = [(None, None)] * forces.shape[1]
     bounds += [(known[k], known[k]) if k in known else (0, None) for k in range(len(room))] + [(0, None)]
     best = linprog(
         np.eye(columns.shape[1])[-1],
-        A_ub=np.vstack([columns, flipped, cone[left]]),
-        b_ub=np.concatenate([-dynamics, dynamics, np.full(len(left), slack)]),
+        A_ub=np.vstack([columns, flipped, cone[inside]]),
+        b_ub=np.concatenate([-dynamics, dynamics, np.full(len(inside), slack)]),
         A_eq=cone[equal] if equal else None,
         b_eq=np.zeros(len(equal)) if equal else None,
         bounds=bounds,

@@ -8,6 +8,8 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from vigym import Box, Cylinder, Mechanism, Simulator, Sphere
+from vigym.engine.rotation import conjugate, multiply, to_rotation_vector
+from vigym.engine.state import State
 
 GRAVITY = 9.81
 GAP = 1e-9  # m: no contact may be deeper than this after any step
@@ -53,6 +55,13 @@ def orders(errors: ArrayLike) -> np.ndarray:
     """Order of convergence from errors at h, h/2, h/4, ...: log2 of successive ratios, along the first axis."""
     errors = np.asarray(errors)
     return np.log2(errors[:-1] / errors[1:])
+
+
+def change(after: State, before: State) -> np.ndarray:
+    """From one state to another, as gradients count it (num_envs, 12 n): x, rotation in the body frame, v, w."""
+    turn = to_rotation_vector(multiply(conjugate(before.q), after.q))
+    parts = np.concatenate([after.x - before.x, turn, after.v - before.v, after.w - before.w], -1)
+    return parts.reshape(len(parts), -1)
 
 
 # -------------------- geometry

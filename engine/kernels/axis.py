@@ -16,8 +16,9 @@ A bound that is infinite (or a friction of zero) has its flag `bounded` off: its
 part.
 """
 
+from vigym.engine.kernels import pairs
 from vigym.engine.kernels.pairs import corrected, open_pair, reach, warm
-from vigym.engine.kernels.quaternion import add, store, vec
+from vigym.engine.kernels.quaternion import store, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
 
@@ -75,10 +76,10 @@ def direction(s, t, a, k, r, dphi):
     return da, db, ddry, dmotor - passive * dphi + da[LOW] - da[HIGH] + ddry
 
 
-def targets(s, t, a):
-    """Complementarity targets -a b of the affine direction."""
-    A, B, bounded = vec(t.la[a]), vec(t.lb[a]), vec(s.bounded[a])
-    return [-1.0 * bounded[k] * A[k] * B[k] for k in range(PAIRS)]
+def targets(m, s, t, a, center=NOTHING):
+    """Complementarity targets, of the affine direction unless `center` says otherwise."""
+    bounded, values = vec(s.bounded[a]), pairs.targets(m, vec(t.la[a]), vec(t.lb[a]), center)
+    return [bounded[k] * values[k] for k in range(PAIRS)]
 
 
 def scales(m, t, a):
@@ -145,7 +146,7 @@ def condense_axis(m, s, t, a):
 @each_limited_axis
 def affine_axis(m, s, t, a):
     """Affine direction of the pairs, and how far it reaches."""
-    direct(s, t, a, targets(s, t, a))
+    direct(s, t, a, targets(m, s, t, a))
 
 
 def direct(s, t, a, k):
@@ -170,7 +171,7 @@ def correct_axis(m, s, t, a):
 @each_limited_axis
 def direct_axis(m, s, t, a):
     """Final direction of the pairs: affine targets and the corrector's together."""
-    t.ddry[a][0] = direct(s, t, a, add(targets(s, t, a), vec(t.lk[a])))
+    t.ddry[a][0] = direct(s, t, a, targets(m, s, t, a, vec(t.lk[a])))
 
 
 @each_limited_axis

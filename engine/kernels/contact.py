@@ -10,7 +10,7 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import cone
-from vigym.engine.kernels.pairs import corrected, measure, note, open_pair, reach, warm
+from vigym.engine.kernels.pairs import corrected, excess, measure, note, open_pair, reach, targets, warm
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import on, select
 from vigym.engine.kernels.sweep import each_contact
@@ -64,7 +64,8 @@ def move_contact(m, s, t, c):
     a, b = vec(t.ca[c]), vec(t.cb[c])
     rows = cone.rows(cf, a, b, phi, slip)
     store(t.cr[c], rows)
-    note(t, t.norm, cone.errors(h, measure(t, a, b, cone.active(cf)), rows))
+    flags = cone.active(cf)
+    note(t, t.norm, cone.errors(h, excess(m, measure(t, a, b, flags), flags), rows))
     note(t, t.geometry, rows[:1])
     # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
     sq = t.sq[i][0]
@@ -105,7 +106,7 @@ def condense_contact(m, s, t, c):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
     store(t.D[i], D)
-    constant, _, _ = response(s, t, c, [-1.0 * a[j] * b[j] for j in range(PAIRS)], vec(t.cr[c]), 0.0, [0.0, 0.0])
+    constant, _, _ = response(s, t, c, targets(m, a, b, NOTHING), vec(t.cr[c]), 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(frame, lever0, constant)))
 
 
@@ -121,7 +122,7 @@ def changes(m, t, c):
 def affine_contact(m, s, t, c):
     """Affine direction of the pairs, and how far it reaches."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    direct(m, s, t, c, a, b, [-1.0 * a[j] * b[j] for j in range(PAIRS)])
+    direct(m, s, t, c, a, b, targets(m, a, b, NOTHING))
 
 
 def direct(m, s, t, c, a, b, k):
@@ -150,7 +151,7 @@ def correct_contact(m, s, t, c):
 def direct_contact(m, s, t, c):
     """Final direction of the pairs: affine targets and the corrector's together."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    direct(m, s, t, c, a, b, [t.ck[c][j] - a[j] * b[j] for j in range(PAIRS)])
+    direct(m, s, t, c, a, b, targets(m, a, b, vec(t.ck[c])))
 
 
 @each_contact

@@ -175,7 +175,8 @@ def choose_center(m, s, t):
     careful = less(1.5, t.caution[0][0]) & less(1e-4 * energy(m, t), mu)
     slowly = select(less(1.5 * CAUTION, t.caution[0][0]), VERY_SLOWLY, SLOWLY)
     least = select(careful, slowly * mu, 0.0)
-    t.center[0][0] = maximum(sigma * sigma * sigma * mu, least)
+    center = maximum(sigma * sigma * sigma * mu, least)
+    t.center[0][0] = maximum(center - m.option[0][4], 0.0) if m.features.smooth else center
 
 
 @each_body

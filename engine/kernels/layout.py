@@ -33,7 +33,7 @@ def model_fields(size):
     n, c, j, loops = size.n, size.c, size.j, size.loops
     floats = {
         "gravity": (1, 3),
-        "option": (1, 4),  # dt, tolerance, floor of the warm start, tolerance of gaps and joints
+        "option": (1, 5),  # dt, tolerance, floor of the warm start, tolerance of gaps and joints, smoothing
         "scale": (1, 3),  # usual contact force, N; length of the mechanism, m; acceleration, m/s^2
         "axis_length": (size.a, 1),  # lever of an axis: that length for a rotation, 1 for a translation
         "child_anchor": (j, 3),  # child's frame

@@ -112,7 +112,7 @@ def eliminate(kind, m, s, t, i):
     if has_law:
         H = [add(a, b) for a, b in zip(H, axis_stiffness(kind, m, s, t, i), strict=True)]
         if s.features.limits:
-            rN = sub(rN, known_effort(kind, m, s, t, i, lambda a: (targets(s, t, a), vec(t.lr[a]))))
+            rN = sub(rN, known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a]))))
     H = lu(H)
     G = lu_solve_columns(H, ND) if k else []
     ball = kr == 3 and kt == 0 and not has_law
@@ -234,7 +234,7 @@ def open_loops(kind, m, s, t, i):
     if has_law:
         stiffness = coordinate_stiffness(kind, m, s, t, i)
         if s.features.limits:
-            known = known_effort(kind, m, s, t, i, lambda a: (targets(s, t, a), vec(t.lr[a])))
+            known = known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a])))
     loop.open_loop(kt, kr, has_law, m, s, t, i, effort_axes(kind, t, i), stiffness, known)
 
 

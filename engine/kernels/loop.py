@@ -30,7 +30,7 @@ from vigym.engine.kernels.small import (
 )
 
 EPSILON = 1e-8
-NEAR = 1e-5  # m, rad
+NEAR = 1e-6  # m, rad
 
 
 def loop_rows(kt, kr, has_law, m, t, i):

@@ -25,7 +25,7 @@ def open_pair(room, scale_a, scale_b):
 
 
 def corrected(t, a, b, da, db, least):
-    """Target of the corrector for one pair, sigma mu - da db, the second part kept in proportion to the pair.
+    """What the corrector adds to the target of one pair, sigma mu - da db, the second part kept in proportion to it.
 
     `least` is far below what counts: with a smaller product, a slack would drown in the rounding of its own row."""
     center = maximum(t.center[0][0], least)
@@ -39,6 +39,20 @@ def measure(t, a, b, flags):
     t.total[0][0] = t.total[0][0] + sum_of(products)
     t.count[0][0] = t.count[0][0] + sum_of(flags)
     return products
+
+
+def excess(m, products, flags):
+    """How far products are above where they are to stop: at 0, or at the smoothing."""
+    if not m.features.smooth:
+        return products
+    return [products[k] - flags[k] * m.option[0][4] for k in range(len(products))]
+
+
+def targets(m, a, b, center):
+    """Complementarity targets: products are to become `center` (0 for the affine direction), or that much more than
+    the smoothing."""
+    stop = m.option[0][4] if m.features.smooth else 0.0
+    return [(center[k] + stop) - a[k] * b[k] for k in range(len(a))]
 
 
 def note(t, norm, values):

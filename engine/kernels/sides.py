@@ -1,7 +1,7 @@
 """The pairs of contacts and of axes, handed to what pairs.py does with any pair."""
 
 from vigym.engine.kernels import axis, cone, contact
-from vigym.engine.kernels.pairs import advance, measure, note, predict
+from vigym.engine.kernels.pairs import advance, excess, measure, note, predict
 from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.sweep import each_contact, each_limited_axis
 
@@ -17,7 +17,7 @@ def _axis(s, t, a):
 @each_limited_axis
 def measure_axis(m, s, t, a):
     x, y, _, _, flags = _axis(s, t, a)
-    products = measure(t, x, y, flags)
+    products = excess(m, measure(t, x, y, flags), flags)
     note(t, t.norm, axis.errors(t, a, products, vec(t.lr[a])))
 
 

@@ -20,25 +20,23 @@ settings.register_profile(
 )
 
 
-def compare(scene: Scene, tolerance: float, agreement: float) -> None:
+def compare(scene: Scene, agreement: float) -> None:
     m = scene.mechanism
     expected = reference.step(m, scene.state, DT, scene.effort, scene.force, scene.torque)
     if not expected.converged:  # the oracle is not always able to; it must be most of the time, see below
         compare.unsolved += 1
         return
-    for tight in (
-        tolerance,
-        1e-8,
-    ):  # wedged bodies carry forces that leave a residual of 1e-9: solved, but not to 1e-11
+    # as tight as rounding lets it: bodies that are wedged, or a frame near a singularity, carry forces of 1e5 N
+    for tight in (1e-12, 1e-11, 1e-10, 1e-8):
         sim = Simulator(m, dt=DT, tolerance=tight, compiled=False)
         x, q, v, w = scene.state
         sim.set_state(x=x, q=q, v=v, w=w)
         sim.step(scene.effort, scene.force, scene.torque)
         status = sim.status
-        if status.converged.all():
+        if status.converged[0] and status.substeps[0] == 1:
             break
-    assert status.converged.all() or (m.contacts and "loop" in [joint.name for joint in m.joints])  # rigid frames
-    if not status.converged.all() or status.substeps[0] > 1:
+    assert status.converged[0] or (m.contacts and "loop" in [joint.name for joint in m.joints])  # rigid frames
+    if not status.converged[0] or status.substeps[0] > 1:
         compare.unsolved += 1
         return
     compare.solved += 1
@@ -57,44 +55,44 @@ def compare(scene: Scene, tolerance: float, agreement: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "examples", "tolerance", "agreement"),
+    ("parts", "examples", "agreement"),
     [
-        ({}, 30, 1e-10, 1e-9),
-        ({"contacts": True}, 20, 1e-11, 1e-9),
-        ({"laws": True}, 20, 1e-10, 1e-9),
-        ({"loops": True}, 20, 1e-10, 1e-9),
-        (None, 20, 1e-8, 1e-7),
+        ({}, 30, 1e-9),
+        ({"contacts": True}, 20, 1e-9),
+        ({"laws": True}, 20, 1e-9),
+        ({"loops": True}, 20, 1e-9),
+        (None, 20, 1e-9),
     ],
     ids=["joints", "contacts", "laws", "loops", "everything"],
 )
-def test_one_step_agrees_with_the_reference(parts, examples, tolerance, agreement):
-    agree(parts, examples, tolerance, agreement)
+def test_one_step_agrees_with_the_reference(parts, examples, agreement):
+    agree(parts, examples, agreement)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("parts", "tolerance", "agreement"),
+    ("parts", "agreement"),
     [
-        ({}, 1e-10, 1e-9),
-        ({"contacts": True}, 1e-11, 1e-9),
-        ({"laws": True}, 1e-10, 1e-9),
-        ({"loops": True}, 1e-10, 1e-9),
-        (None, 1e-8, 1e-7),
+        ({}, 1e-9),
+        ({"contacts": True}, 1e-9),
+        ({"laws": True}, 1e-9),
+        ({"loops": True}, 1e-9),
+        (None, 1e-9),
     ],
     ids=["joints", "contacts", "laws", "loops", "everything"],
 )
-def test_many_steps_agree_with_the_reference(parts, tolerance, agreement):
-    agree(parts, 300, tolerance, agreement)
+def test_many_steps_agree_with_the_reference(parts, agreement):
+    agree(parts, 300, agreement)
 
 
-def agree(parts, examples, tolerance, agreement):
+def agree(parts, examples, agreement):
     parts = {"contacts": True, "laws": True, "loops": True} if parts is None else parts
     compare.solved = compare.unsolved = compare.others = 0
 
     @settings(settings.get_profile("oracle"), max_examples=examples)
     @given(scenes(**parts))
     def run(scene):
-        compare(scene, tolerance, agreement)
+        compare(scene, agreement)
 
     run()
     # where both sides get stuck, or the kernels cut the step, is mostly in rigid frames

@@ -492,3 +492,14 @@ def test_misfit_knows_a_solution_from_what_is_none():
     for k, size in ((0, 1e-3), (1, -1e-3), (2, -1e-3), (2, 1e-2), (5, 1e-2)):
         other = V + size * np.eye(6)[k]
         assert ref.misfit(m, state, h, other, np.zeros(0), zero, zero) > 1e-2
+
+
+def test_misfit_knows_a_drive_at_its_limit():
+    # The drive asks for 50 N m and gives 1.5: the wheel speeds up by h 1.5 / J a step, no more and no less.
+    hinge = joint((5,), kp=50.0, target=1.0, effort_limit=1.5)
+    m, state, h, zero = mechanism([body()], [hinge], gravity=(0, 0, 0)), rest(), 0.01, np.zeros((1, 3))
+    V = np.array([[0, 0, 0, 0, 0, h * 1.5 / 0.1]])
+    np.testing.assert_allclose(ref.step(m, state, h).w, V[:, 3:], atol=1e-4)  # s(w) is not quite 2/h
+    exact = np.concatenate([np.zeros((1, 3)), ref.step(m, state, h).w], -1)
+    assert ref.misfit(m, state, h, exact, np.zeros(1), zero, zero) < 1e-7
+    assert ref.misfit(m, state, h, 1.1 * exact, np.zeros(1), zero, zero) > 1e-2
