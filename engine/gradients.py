@@ -57,12 +57,13 @@ class Gradients:
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
     if name in CONTROLS:
-        source, together = CONTROLS[name], [(int(name == "target_velocity"),)]
+        columns: tuple[int, ...] = (int(name == "target_velocity"),)
+        source = CONTROLS[name]
     else:
         parameters.shape(sim.model, name)  # InputError if there is no such parameter
-        source, together = parameters.PLACES[name].field, [parameters.PLACES[name].columns]
+        source, columns = parameters.PLACES[name]
     entities = getattr(sim._lanes.store, source).shape[1]
-    return [(source, entity, columns) for entity in range(entities) for columns in EACH.get(name, together)]
+    return [(source, entity, together) for entity in range(entities) for together in EACH.get(name, [columns])]
 
 
 def gradients(sim: "Simulator", names: Sequence[str] = ()) -> Gradients:

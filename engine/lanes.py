@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from vigym.engine.kernels import layout
 from vigym.engine.kernels.cache import SOURCES, DiskCache
+from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.simd import compiled as compile_kernel
-from vigym.engine.kernels.simd import specialized
 from vigym.engine.kernels.step import step
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
-from vigym.engine.workers import share
+from vigym.engine.workers import Plan
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
 
@@ -33,11 +33,9 @@ class Lanes:
         self.store = layout.state_store(features, sizes, LANES, groups)
         threads = min(num_threads, groups)
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
-        spans = [(groups * k // threads, groups * (k + 1) // threads) for k in range(threads)]
-        self._jobs = [
-            (self.constants, self.store, scratch, *span) for scratch, span in zip(self.scratch, spans, strict=True)
-        ]
+        self._job = self.constants, self.store, self.scratch[0], 0, groups
         self._entry: Any = None
+        self._plan: Plan | None = None
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
@@ -73,12 +71,16 @@ class Lanes:
         """`repeat` steps of all environments."""
         if not self.compiled:
             with np.errstate(all="ignore"):
-                for _, _, scratch, first, last in self._jobs:
-                    step(self.constants[0], self.store, scratch[0], first, last, repeat)
+                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat)
             return
         if self._entry is None:
-            self._entry = specialized(_step, self.constants, self.store, self.scratch[0])
-        if len(self._jobs) == 1:
-            self._entry(*self._jobs[0], repeat)
+            stores = self.constants, self.store, self.scratch[0]
+            self._entry = specialized(_step, *stores)
+            if len(self.scratch) > 1:
+                scratch = [store.address for store in self.scratch]
+                addresses = self.constants.address, self.store.address, scratch
+                self._plan = Plan(address_of(_step, *stores), *addresses, self.store.groups)
+        if self._plan is not None:
+            self._plan.run(repeat)
         else:
-            share(self._entry, [(*job, repeat) for job in self._jobs])
+            self._entry(*self._job, repeat)

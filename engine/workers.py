@@ -1,76 +1,83 @@
-"""Threads that share work with the caller's; made when first needed, they wait for more until the process ends.
+"""Threads that share a step with the caller's; made when first needed, they wait for more until the process ends.
 
 A thread that sleeps takes 100 us to wake up, as long as a batch of 64 robots takes for a step. So a thread that has
-nothing to do keeps an eye on a bell for a while, without the interpreter, before it goes to sleep.
+nothing to do looks at its mailbox for a while, without the interpreter (kernels/threads.py), before it goes to sleep.
 """
 
 import os
 import threading
-from collections.abc import Callable, Sequence
-from queue import SimpleQueue
-from typing import Any
 
 import numpy as np
 
-from vigym.engine.kernels.cache import SOURCES, DiskCache
-from vigym.engine.kernels.simd import compiled, wait_for_change
+from vigym.engine.kernels.store import aligned
+from vigym.engine.kernels.threads import NEXT, REPEAT, is_answered, ring, serve, work
 
-LOOKS = 400_000  # at the bell, half a millisecond or so
-_wait = compiled(wait_for_change, DiskCache("wait", SOURCES, "what wakes threads up, once for this machine (1 s)"))
-_bell = np.zeros(1, np.int64)  # rings, that is: changes, with every piece of work
-
-_queue: SimpleQueue = SimpleQueue()
-_started = 0
-_process = 0  # threads do not survive a fork
-_starting = threading.Lock()
+LOOKS = 400_000  # at the mailbox, half a millisecond or so
 
 
-def share(function: Callable[..., Any], jobs: Sequence[tuple]) -> None:
-    """function(*job) of every job, the first in this thread; comes back when all of them are done, whatever happens."""
-    _start(len(jobs) - 1)
-    answers: SimpleQueue = SimpleQueue()
-    for job in jobs[1:]:
-        _queue.put((function, job, answers))
-    _bell[0] += 1
-    errors: list[BaseException | None] = []
-    try:
-        function(*jobs[0])
-    except BaseException as error:
-        errors.append(error)
-    waiting = len(jobs) - 1
-    while waiting:
+class Plan:
+    """How threads share the lane groups of a batch; see kernels/threads.py.
+
+    kernel, m, states: addresses; scratch: one address a thread; groups: how many there are
+    """
+
+    def __init__(self, kernel: int, m: int, states: int, scratch: list[int], groups: int) -> None:
+        self.threads = len(scratch)
+        spans = groups * np.arange(self.threads + 1) // self.threads
+        self.first = spans[:-1]
+        self.numbers = np.array(
+            [kernel, m, states, self.threads, 0, *self.first, *spans[1:], *scratch],
+            np.int64,
+        )
+        self.address = self.numbers.ctypes.data
+
+    def run(self, repeat: int) -> None:
+        """All groups, `repeat` steps each; comes back when all of them are done, whatever happens."""
+        self.numbers[REPEAT] = repeat
+        self.numbers[NEXT : NEXT + self.threads] = self.first
+        crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
+        interrupt: BaseException | None = None
         try:
-            errors.append(answers.get())
-            waiting -= 1
-        except BaseException as interrupt:  # others still write into the caller's buffers: wait for them first
-            errors.append(interrupt)
-    for failure in errors:
-        if failure is not None:
-            raise failure
-
-
-def _start(count: int) -> None:
-    """At least `count` threads, in this process."""
-    global _queue, _started, _process
-    if _started >= count and _process == os.getpid():
-        return
-    with _starting:
-        if _process != os.getpid():
-            _queue, _started, _process = SimpleQueue(), 0, os.getpid()
-        for _ in range(count - _started):
-            threading.Thread(target=_work, args=(_queue,), daemon=True, name="vigym").start()
-        _started = max(_started, count)
-
-
-def _work(queue: SimpleQueue) -> None:
-    while True:
-        heard = int(_bell[0])  # before the queue is looked at: what comes after that, rings
-        if queue.empty():
-            _wait(_bell.ctypes.data, heard, LOOKS)
-        function, job, answers = queue.get()
-        try:
-            function(*job)
-            answers.put(None)
+            for k, worker in enumerate(crew):
+                worker.ring(self.address, k + 1)
+            work(self.address, 0)
         except BaseException as error:
-            answers.put(error)
-        del function, job, answers  # they hold buffers of a simulator that may have gone
+            interrupt = error
+        while not all(worker.is_done() for worker in crew):  # they still write into the caller's buffers
+            pass
+        _idle.extend(crew)
+        if interrupt is not None:
+            raise interrupt
+
+
+class Worker:
+    """One thread and its mailbox."""
+
+    def __init__(self) -> None:
+        self.mailbox = aligned(1, 8, np.int64)[0]  # a cache line of its own
+        self.address = self.mailbox.ctypes.data
+        self.asleep, self.bell = False, threading.Semaphore(0)
+        threading.Thread(target=self._live, daemon=True, name="vigym").start()
+
+    def _live(self) -> None:
+        while True:
+            answered = serve(self.address, LOOKS)
+            self.asleep = True  # before the last look: who rings after it, sees that it must wake us
+            if self.mailbox[0] == answered:
+                self.bell.acquire()
+            self.asleep = False
+
+    def ring(self, plan: int, k: int) -> None:
+        """Ask for share k of a plan."""
+        ring(self.address, plan, k)
+        if self.asleep:
+            self.bell.release()
+
+    def is_done(self) -> bool:
+        """Whether what was asked for is done; waits for it, for a while."""
+        return is_answered(self.address, LOOKS)
+
+
+_idle: list[Worker] = []
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_idle.clear)

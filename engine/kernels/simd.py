@@ -54,14 +54,18 @@ from vigym.engine.kernels.symbols import (
 
 __all__ = [
     "absolute",
+    "address_of",
     "any_lane",
     "block",
+    "call",
     "compiled",
     "dump",
     "each",
+    "fetch_add",
     "group",
     "less",
     "load",
+    "load_acquire",
     "loop",
     "maximum",
     "minimum",
@@ -70,8 +74,8 @@ __all__ = [
     "select",
     "specialized",
     "sqrt",
+    "store_release",
     "target",
-    "wait_for_change",
 ]
 
 
@@ -302,14 +306,26 @@ def compiled(function, cache):
 
 def specialized(dispatcher, *stores):
     """The compiled code for stores of these types, called as f(*stores, integer, ...), without Numba's dispatch."""
+    return dispatcher.get_overload(_compile(dispatcher, stores))
+
+
+def address_of(dispatcher, *stores):
+    """The address of that machine code, for `call`."""
+    result = dispatcher.overloads[_compile(dispatcher, stores)]
+    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
+
+
+def _compile(dispatcher, stores):
+    """Types of the arguments, compiled for."""
     arguments = dispatcher.py_func.__code__.co_argcount
-    types_ = [*map(store_type, stores), *[types.intp] * (arguments - len(stores))]
-    dispatcher.compile(tuple(types_))
-    return dispatcher.get_overload(tuple(types_))
+    types_ = tuple([*map(store_type, stores), *[types.intp] * (arguments - len(stores))])
+    dispatcher.compile(types_)
+    return types_
 
 
+# ------------------------------------------------------------------------------------------------ threads
 @intrinsic
-def _load_acquire(context, address):
+def load_acquire(context, address):
     """The integer at an address, read anew each time, whatever other threads do."""
 
     def generate(context, builder, sig, args):
@@ -318,13 +334,45 @@ def _load_acquire(context, address):
     return types.int64(types.int64), generate
 
 
-def wait_for_change(address, seen, looks):
-    """Look at the integer at `address` until it is no longer `seen`, but at most `looks` times."""
-    for _ in range(looks):
-        if _load_acquire(address) != seen:
-            break
+@intrinsic
+def store_release(context, address, value):
+    """Write an integer to an address; who reads it there sees all that was written before."""
+
+    def generate(context, builder, sig, args):
+        builder.store_atomic(args[1], builder.inttoptr(args[0], I64.as_pointer()), "release", 8)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
 
 
+@intrinsic
+def fetch_add(context, address, value):
+    """Add to the integer at an address and return what it was, in one."""
+
+    def generate(context, builder, sig, args):
+        return builder.atomic_rmw("add", builder.inttoptr(args[0], I64.as_pointer()), args[1], "acq_rel")
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def call(context, function, m, states, t, first, last, repeat):
+    """The machine code at the address `function` (see `address_of`), of a kernel with three stores and three integers.
+
+    Numba's calling convention puts two pointers in front, for results and exceptions; kernels have neither."""
+
+    def generate(context, builder, sig, args):
+        pointer, word = I64.as_pointer(), ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.IntType(32), [word.as_pointer()] * 2 + [pointer] * 3 + [I64] * 3)
+        unused = [cgutils.alloca_once(builder, word) for _ in range(2)]
+        stores = [builder.inttoptr(arg, pointer) for arg in args[1:4]]
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), [*unused, *stores, *args[4:]])
+        return context.get_dummy_value()
+
+    return types.none(*[types.int64] * 7), generate
+
+
+# ------------------------------------------------------------------------------------------------ keeping
 def target(context):
     """What the machine code depends on besides the sources."""
     return numba.__version__, *context.codegen().magic_tuple()

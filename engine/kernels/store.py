@@ -51,7 +51,7 @@ class Store:
             size = int(np.prod(shape, dtype=int)) * lanes
             self.fields[name] = start, start + size, (*shape, *lane_axis)
             start += -(-size // 8) * 8  # every field starts on a cache line
-        self.slab = _aligned(groups, start, dtype)
+        self.slab = aligned(groups, start, dtype)
         whole = self.slab.view(np.int64) if dtype is float else self.slab
         for name, (first, last, shape) in self.fields.items():
             source = whole if name in integers else self.slab
@@ -75,7 +75,7 @@ class Store:
         return Group(self.features, {name: getattr(self, name)[index] for name in self.fields})
 
 
-def _aligned(rows, columns, dtype):
+def aligned(rows, columns, dtype):
     """A zeroed (rows, columns) array whose rows start on cache lines; columns is a multiple of 8."""
     columns = max(columns, 8)
     itemsize = np.dtype(dtype).itemsize

@@ -1,90 +1,121 @@
-"""Threads that share work: all of it is done, errors and interrupts come through, and only then."""
+"""Threads that share a step: all of it is done, once, interrupts come through, and only then."""
 
 import os
 import threading
 import time
 
+import numpy as np
 import pytest
+from scenes import pendulum
 
-from vigym.engine.workers import share
+from vigym import Simulator
+from vigym.engine import workers
 
-
-def test_every_job_is_done_once_and_the_first_here():
-    done = {}
-    share(lambda k: done.setdefault(k, threading.get_ident()), [(k,) for k in range(5)])
-    assert sorted(done) == list(range(5))
-    assert done[0] == threading.get_ident()
-    assert threading.get_ident() not in [done[k] for k in range(1, 5)]
+ENVS = 50  # 13 lane groups, the last one half empty
 
 
-@pytest.mark.parametrize("bad", [0, 1, 2])
-def test_an_error_waits_for_the_others(bad):
-    done = []
-
-    def work(k):
-        if k == bad:
-            raise ValueError(f"job {k}")
-        time.sleep(0.05)
-        done.append(k)
-
-    with pytest.raises(ValueError, match=f"job {bad}"):
-        share(work, [(k,) for k in range(3)])
-    assert sorted(done) == [k for k in range(3) if k != bad]
-    share(done.append, [(3,), (4,)])  # the threads are still there
-    assert sorted(done)[-2:] == [3, 4]
+def swinging(num_threads: int, num_envs: int = ENVS) -> Simulator:
+    """Pendulums that start at angles of their own."""
+    sim = Simulator(pendulum(), num_envs=num_envs, num_threads=num_threads)
+    sim.set_joint_state(np.linspace(-1, 1, num_envs)[:, None])
+    return sim
 
 
-def test_an_interrupt_waits_for_the_others():
-    done = []
+@pytest.fixture(scope="module")
+def expected() -> list[np.ndarray]:
+    """Positions after 0, 1, 2, ... steps, from a single thread."""
+    sim, seen = swinging(1), []
+    for _ in range(40):
+        seen.append(sim.joint_positions())
+        sim.step()
+    assert np.abs(seen[39] - seen[0]).min() > 1e-3
+    return seen
 
-    def work(k):
-        if k == 0:
-            raise KeyboardInterrupt
-        time.sleep(0.05)
-        done.append(k)
 
-    with pytest.raises(KeyboardInterrupt):
-        share(work, [(0,), (1,)])
-    assert done == [1]
+@pytest.mark.parametrize("threads", [2, 3, 8, 13, 40])
+def test_every_environment_is_stepped_once(threads, expected):
+    sim = swinging(threads)
+    for k in range(1, 40):
+        sim.step()
+        np.testing.assert_array_equal(sim.joint_positions(), expected[k])
+
+
+def test_repeated_steps(expected):
+    sim = swinging(3)
+    sim.step(repeat=7)
+    sim.step(repeat=2)
+    np.testing.assert_array_equal(sim.joint_positions(), expected[9])
+
+
+def test_threads_that_sleep_are_woken(expected):
+    sim = swinging(3)
+    for k, pause in enumerate([0.0, 1e-4, 1e-3, 1e-2, 5e-2] * 4):
+        time.sleep(pause)
+        sim.step()
+        np.testing.assert_array_equal(sim.joint_positions(), expected[k + 1])
+
+
+def test_an_interrupt_waits_for_the_others(expected, monkeypatch):
+    # the caller's own share is left to the others: the step is whole when the interrupt arrives
+    sim = swinging(2)
+    sim.step()
+    crew = len(workers._idle)
+
+    def interrupted(plan, k):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "work", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            sim.step()
+    np.testing.assert_array_equal(sim.joint_positions(), expected[2])
+    assert len(workers._idle) == crew
+    sim.step()
+    np.testing.assert_array_equal(sim.joint_positions(), expected[3])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # that a process with threads is forked
-def test_a_forked_process_has_threads_of_its_own():
-    share(len, [("a",), ("b",)])
+def test_a_forked_process_has_threads_of_its_own(expected):
+    sim = swinging(3)
+    sim.step()
     child = os.fork()
     if not child:
         try:
-            share(len, [("a",), ("b",), ("c",)])
-            os._exit(0)
+            sim.step()
+            os._exit(0 if (sim.joint_positions() == expected[2]).all() else 1)
         finally:
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
+    sim.step()
+    np.testing.assert_array_equal(sim.joint_positions(), expected[2])
 
 
-def test_simulators_of_many_threads_share_them():
-    totals = []
+def test_simulators_of_many_threads(expected):
+    ends = {}
 
-    def caller():
-        for _ in range(20):
-            seen = []
-            share(seen.append, [(k,) for k in range(3)])
-            totals.append(sorted(seen))
+    def caller(who):
+        sim = swinging(3)
+        for _ in range(39):
+            sim.step()
+        ends[who] = sim.joint_positions()
 
-    threads = [threading.Thread(target=caller) for _ in range(4)]
+    threads = [threading.Thread(target=caller, args=(who,)) for who in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert totals == [[0, 1, 2]] * 80
+    assert sorted(ends) == [0, 1, 2, 3]
+    for end in ends.values():
+        np.testing.assert_array_equal(end, expected[39])
 
 
-def test_a_bell_that_has_rung_is_not_waited_for():
-    """Work that comes while a thread looks away, or goes to sleep, is done all the same; and at once while it looks."""
-    done = []
-    share(done.append, [(0,), (1,)])
-    for pause in (0.0, 1e-4, 1e-3, 1e-2):  # the thread looks at the bell, or sleeps already
-        for k in range(20):
-            time.sleep(pause)
-            share(done.append, [(k,), (k,)])
-    assert len(done) == 2 + 2 * 4 * 20
+def test_threads_are_kept_and_used_again():
+    sims = [swinging(3) for _ in range(5)]
+    for sim in sims:
+        sim.step()
+    before = threading.active_count()
+    for _ in range(20):
+        for sim in sims:
+            sim.step()
+    assert threading.active_count() == before
