@@ -5,12 +5,13 @@ its angle; two (a Hooke joint, axis 1 in the parent, axis 2 in the child): both 
 Velocities are their mean rates over the step that led to the pose, as the state's own velocities are; three free
 rotations report the relative angular velocity along the child's axes instead.
 
-Everything runs over all joints (or all joints of one depth in the tree) at once, in six SLOTS a joint: translations
-along and rotations about its three axes; a slot is a row of the constraint, or a coordinate.
+Everything runs over all joints at once, in six SLOTS a joint: translations along and rotations about its three axes; a
+slot is a row of the constraint, or a coordinate. Poses from coordinates are a loop, see forward.py.
 """
 
 import numpy as np
 
+from vigym.engine.forward import forward as joint_poses
 from vigym.engine.model import JointTable, Model
 from vigym.engine.rotation import Array, conjugate, cross, from_rotation_vector, multiply, rotate, to_rotation_vector
 
@@ -123,24 +124,11 @@ def forward(model: Model, coordinates: Array, x: Array, q: Array) -> Pose:
 
     The coordinates of joints that close loops are not used.
     """
-    n = model.n_bodies
     x, q = with_world(x, q)
-    padded = np.concatenate([coordinates, np.zeros((len(x), 1))], 1)
-    for table in model.levels:  # parents first
-        values = padded[:, table.axis]  # in slots, 0 where constrained
-        turns = values[..., 3:, None] * table.basis
-        e = from_rotation_vector(turns.sum(-2))
-        if table.hooke.size:
-            one = np.where(table.is_first_turn[..., None], turns[:, table.hooke], 0.0).sum(-2)
-            both = turns[:, table.hooke].sum(-2)
-            e[:, table.hooke] = multiply(from_rotation_vector(one), from_rotation_vector(both - one))
-        qp = q[:, table.parent]
-        turned = multiply(multiply(qp, table.orientation), e)
-        turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
-        anchor = table.parent_anchor + (values[..., :3, None] * table.slides).sum(-2)
-        q[:, table.child] = turned
-        x[:, table.child] = x[:, table.parent] + rotate(qp, anchor) - rotate(turned, table.child_anchor)
-    return x[:, :n], q[:, :n]
+    table = model.tree_table
+    frames = table.basis, table.slides, table.orientation, table.parent_anchor, table.child_anchor
+    joint_poses(table.parent, table.child, table.axis, table.turns, *frames, coordinates, x, q)
+    return x[:, :-1], q[:, :-1]
 
 
 def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:

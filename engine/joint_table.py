@@ -33,6 +33,7 @@ class JointTable(NamedTuple):
     slides: Array  # (J, 3, 3) the same in the parent's frame
     constrained: Flags  # (J, 6) slots
     axis: Indices  # (J, 6) row in the arrays of free axes; -1 where constrained
+    turns: Indices  # (J,) number of free rotations
     hinges: Indices  # joints with one free rotation, (H,)
     hinge_axis: Array  # (H, 3)
     hooke: Indices  # joints with two, (U,)
@@ -85,6 +86,7 @@ def joint_table(
         slides=rotate(orientation[:, None], basis),
         constrained=constrained,
         axis=axis,
+        turns=turns,
         hinges=hinges,
         hinge_axis=basis[hinges][turning[hinges]],
         hooke=hooke,

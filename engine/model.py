@@ -86,7 +86,7 @@ class Model:
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
         self.loop_table = self.table(mechanism.joints, self.loops.joints)
-        self.levels = self._levels()
+        self.tree_table = self._tree_table()
 
     @property
     def axis_joints(self) -> list[Joint]:
@@ -124,18 +124,11 @@ class Model:
         """The joints as a table; `numbers` are theirs among the mechanism's joints."""
         return joint_table([joints[j] for j in numbers], numbers, self.bodies, self.first_axis)
 
-    def _levels(self) -> list[JointTable]:
-        """The tree's joints, in tables by their depth."""
+    def _tree_table(self) -> JointTable:
+        """The tree's joints, turned so that each has its parent nearer to the root, parents first."""
         numbers = {joint.name: j for j, joint in enumerate(self.mechanism.joints)}
-        depth, levels = np.zeros(self.n_bodies + 1, int), []
-        for i in self.tree.order:
-            depth[i] = depth[self.tree.parent[i]] + 1
-        for level in range(1, depth.max() + 1):
-            joints = [joint for i in np.flatnonzero(depth == level) if (joint := self.tree.joints[i]) is not None]
-            if joints:
-                order = [numbers[joint.name] for joint in joints]
-                levels.append(joint_table(joints, order, self.bodies, self.first_axis))
-        return levels
+        joints = [joint for i in self.tree.order if (joint := self.tree.joints[i]) is not None]
+        return joint_table(joints, [numbers[joint.name] for joint in joints], self.bodies, self.first_axis)
 
     def _contact_table(self) -> ContactTable:
         contacts = self.mechanism.contacts

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from vigym.assets import hopper
-from vigym.envs.compiled import compiled
+from vigym.engine.compiled import compiled
 from vigym.envs.hopper_base import HopperTask
 from vigym.envs.task import Array, Draws, Flags, Indices
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from vigym.assets import unitree_a1
-from vigym.envs.compiled import compiled
+from vigym.engine.compiled import compiled
 
 FOOT_RADIUS, KNEE_RADIUS = unitree_a1.FOOT_RADIUS, 0.02  # m
 HALF_LENGTH, HALF_WIDTH, HALF_HEIGHT = 0.24, 0.097, 0.057  # m, of the trunk with its hip motors

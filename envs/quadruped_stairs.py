@@ -10,7 +10,7 @@ import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.mechanism import Mechanism
-from vigym.envs.compiled import compiled
+from vigym.engine.compiled import compiled
 
 FOOT_RADIUS = unitree_a1.FOOT_RADIUS
 FIRST = 0.5  # m, from the start to the first riser

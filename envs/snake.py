@@ -7,7 +7,7 @@ import numpy as np
 
 from vigym.assets import snake
 from vigym.engine.errors import InputError
-from vigym.envs.compiled import compiled
+from vigym.engine.compiled import compiled
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 

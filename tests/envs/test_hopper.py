@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vigym.assets import hopper
-from vigym.envs.compiled import sources
+from vigym.engine.compiled import sources
 from vigym.envs.hopper import AXIS, FULL, Hopper, follow
 from vigym.envs.hopper_base import TORQUE, look
 

@@ -1,0 +1,77 @@
+"""Poses of all bodies from joint coordinates, parents first: a loop over environments and joints."""
+
+import numpy as np
+
+from vigym.engine.compiled import compiled, inlined
+
+
+@inlined
+def product(p, q):
+    """p q of quaternions."""
+    return (
+        p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
+        p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
+        p[0] * q[2] + p[2] * q[0] + p[3] * q[1] - p[1] * q[3],
+        p[0] * q[3] + p[3] * q[0] + p[1] * q[2] - p[2] * q[1],
+    )
+
+
+@inlined
+def rotated(q, v):
+    """R(q) v"""
+    t0 = q[2] * v[2] - q[3] * v[1] + q[0] * v[0]
+    t1 = q[3] * v[0] - q[1] * v[2] + q[0] * v[1]
+    t2 = q[1] * v[1] - q[2] * v[0] + q[0] * v[2]
+    return (
+        v[0] + 2.0 * (q[2] * t2 - q[3] * t1),
+        v[1] + 2.0 * (q[3] * t0 - q[1] * t2),
+        v[2] + 2.0 * (q[1] * t1 - q[2] * t0),
+    )
+
+
+@inlined
+def turn(u0, u1, u2):
+    """Quaternion of a rotation by the vector u."""
+    angle = np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+    s = np.sin(0.5 * angle) / angle if angle > 0.0 else 0.5
+    return np.cos(0.5 * angle), s * u0, s * u1, s * u2
+
+
+@compiled
+def forward(parent, child, axis, turns, basis, slides, orientation, parent_anchor, child_anchor, phi, x, q):
+    """Move the children of all joints to where the coordinates phi (N, n_axes) want them, in x (N, n + 1, 3) and
+    q (N, n + 1, 4), the world being the last body.
+
+    Of every joint, parents' joints first (see JointTable): its bodies; the axis of each slot, or -1; whether it has two
+    free rotations, which follow one another (three are the parts of one rotation vector); frames and anchors.
+    """
+    for n in range(len(x)):
+        for j in range(len(parent)):
+            slide0, slide1, slide2 = parent_anchor[j]
+            u0 = u1 = u2 = 0.0
+            e = (1.0, 0.0, 0.0, 0.0)
+            for k in range(3):
+                if axis[j, k] >= 0:
+                    value = phi[n, axis[j, k]]
+                    slide0 += value * slides[j, k, 0]
+                    slide1 += value * slides[j, k, 1]
+                    slide2 += value * slides[j, k, 2]
+                if axis[j, 3 + k] >= 0:
+                    value = phi[n, axis[j, 3 + k]]
+                    u0 += value * basis[j, k, 0]
+                    u1 += value * basis[j, k, 1]
+                    u2 += value * basis[j, k, 2]
+                    if turns[j] == 2:
+                        e = product(e, turn(u0, u1, u2))
+                        u0 = u1 = u2 = 0.0
+            if turns[j] != 2:
+                e = turn(u0, u1, u2)
+            qp, xp = q[n, parent[j]], x[n, parent[j]]
+            qc = product(product(qp, orientation[j]), e)
+            size = 1.0 / np.sqrt(qc[0] * qc[0] + qc[1] * qc[1] + qc[2] * qc[2] + qc[3] * qc[3])
+            qc = (qc[0] * size, qc[1] * size, qc[2] * size, qc[3] * size)
+            out, back = rotated(qp, (slide0, slide1, slide2)), rotated(qc, child_anchor[j])
+            for k in range(3):
+                x[n, child[j], k] = xp[k] + out[k] - back[k]
+            for k in range(4):
+                q[n, child[j], k] = qc[k]
