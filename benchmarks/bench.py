@@ -8,7 +8,7 @@ from typing import Literal
 
 from tyro.conf import Positional
 
-from vigym.benchmarks import counters, machine, plots, stages, suites, tables
+from vigym.benchmarks import counters, environments, machine, plots, stages, suites, tables
 from vigym.benchmarks.crew import run_all
 from vigym.benchmarks.rows import Row, Table, read
 from vigym.benchmarks.targets import evaluate
@@ -25,6 +25,7 @@ Suite = Literal[
     "startup",
     "targets",
     "stages",
+    "envs",
     "check",
     "report",
 ]
@@ -43,7 +44,7 @@ def bench(
 
     Args:
         suite: What to measure; "targets" is what the project's own targets are judged by; "stages" says where the
-            time of a step goes; "report" makes tables and pictures again from what was measured; "check" compares
+            time of a step goes; "envs" puts environments beside Gymnasium's own; "report" makes tables and pictures again from what was measured; "check" compares
             iterations, flops, packed instructions and compile time with the committed figures, and fails when one is
             more than 10 % worse.
         quick: Fewer sizes and passes: two minutes for everything.
@@ -63,6 +64,12 @@ def bench(
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text("\n\n".join(map(stages.table, stages.SCENES)) + "\n", encoding="utf-8")
         print(page.read_text(encoding="utf-8") + f"\nwrote {page}")
+        return
+    if suite == "envs":
+        figures = environments.measure(quick, repeats)
+        print(environments.text(figures))
+        for path in environments.write(figures, folder, machine.describe()):
+            print(f"wrote {path}")
         return
     if suite != "report":
         measure(suite, quick, folder, repeats)

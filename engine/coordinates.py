@@ -6,12 +6,12 @@ Velocities are their mean rates over the step that led to the pose, as the state
 rotations report the relative angular velocity along the child's axes instead.
 
 Everything runs over all joints at once, in six SLOTS a joint: translations along and rotations about its three axes; a
-slot is a row of the constraint, or a coordinate. Poses from coordinates are a loop, see forward.py.
+slot is a row of the constraint, or a coordinate. Poses from coordinates are a loop, see motion.py.
 """
 
 import numpy as np
 
-from vigym.engine.forward import forward as joint_poses
+from vigym.engine import motion
 from vigym.engine.model import JointTable, Model
 from vigym.engine.rotation import Array, conjugate, cross, from_rotation_vector, multiply, rotate, to_rotation_vector
 
@@ -87,23 +87,18 @@ def errors(model: Model, x: Array, q: Array) -> Array:
     return out
 
 
-def turn_of(w: Array, h: Array) -> Array:
-    """Rotation of a step of length h (N,) at the angular velocities w (N, n, 3), as the integrator makes it."""
-    half = 0.5 * h[:, None, None] * w
-    return np.concatenate([np.sqrt(np.maximum(1.0 - (half * half).sum(-1, keepdims=True), 0.0)), half], -1)
-
-
 def pose_before(x: Array, q: Array, v: Array, w: Array, h: Array) -> Pose:
     """The poses from which v and w led here, in a step of length h (N,)."""
-    return x - h[:, None, None] * v, multiply(q, conjugate(turn_of(w, h)))
+    x0, q0 = np.empty(x.shape), np.empty(q.shape)
+    motion.before(x, q, v, w, h, x0, q0)
+    return x0, q0
 
 
 def velocity_between(before: Pose, after: Pose, h: Array) -> Pose:
     """The velocities v and w that lead from one pose to the other in a step of length h (N,)."""
-    (x0, q0), (x1, q1) = before, after
-    turn = multiply(conjugate(q0), q1)
-    w = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0, -1.0, 1.0)
-    return (x1 - x0) / h[:, None, None], w / h[:, None, None]
+    v, w = np.empty(before[0].shape), np.empty(before[0].shape)
+    motion.between(*before, *after, h, v, w)
+    return v, w
 
 
 def velocities(model: Model, x: Array, q: Array, v: Array, w: Array, h: Array) -> Array:
@@ -124,11 +119,11 @@ def forward(model: Model, coordinates: Array, x: Array, q: Array) -> Pose:
 
     The coordinates of joints that close loops are not used.
     """
-    x, q = with_world(x, q)
+    x, q = x.copy(), q.copy()
     table = model.tree_table
     frames = table.basis, table.slides, table.orientation, table.parent_anchor, table.child_anchor
-    joint_poses(table.parent, table.child, table.axis, table.turns, *frames, coordinates, x, q)
-    return x[:, :-1], q[:, :-1]
+    motion.forward(table.parent, table.child, table.axis, table.turns, *frames, coordinates, x, q)
+    return x, q
 
 
 def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:

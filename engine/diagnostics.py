@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from vigym.engine import motion
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array, conjugate, cross, rotate
 
@@ -32,9 +33,9 @@ def momentum(x: Array, q: Array, v: Array, w: Array, mass: Array, inertia: Array
 
 def gaps(model: Model, x: Array, q: Array, offset: Array) -> Array:
     """Distance of every contact from its plane, which lies at `offset`, m (N, n_contacts)."""
-    table = model.contact_table
-    points = x[:, table.body] + rotate(q[:, table.body], table.point)
-    return (points * table.normal).sum(-1) - (offset + table.radius)
+    out = np.empty((len(x), model.n_contacts))
+    motion.gaps(*model.contact_table, offset, x, q, out)
+    return out
 
 
 def contact_velocities(model: Model, q0: Array, v: Array, w: Array) -> Array:

@@ -39,7 +39,6 @@ class ContactTable(NamedTuple):
     point: np.ndarray
     normal: np.ndarray
     radius: np.ndarray
-    offset: np.ndarray
 
 
 class Model:
@@ -137,7 +136,6 @@ class Model:
             np.array([contact.point for contact in contacts], float).reshape(-1, 3),
             np.array([contact.normal for contact in contacts], float).reshape(-1, 3),
             np.array([contact.radius for contact in contacts], float),
-            np.array([contact.offset for contact in contacts], float),
         )
 
     def constants(self, options: Options) -> Store:

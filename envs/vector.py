@@ -164,11 +164,11 @@ def masked(values: Mapping[str, Array], mask: Flags) -> dict[str, Any]:
     if not mask.any():
         return {}
     infos = {}
-    whole = mask.all()
+    whole, mask = mask.all(), mask.copy()  # one for all: a copy for each would take as long as the rest
     for name, value in values.items():
         where = mask.reshape(-1, *[1] * (value.ndim - 1))
         infos[name] = value.copy() if whole else np.where(where, value, np.zeros((), value.dtype))
-        infos[f"_{name}"] = mask.copy()
+        infos[f"_{name}"] = mask
     return infos
 
 

@@ -1,4 +1,7 @@
-"""Poses of all bodies from joint coordinates, parents first: a loop over environments and joints."""
+"""Poses, velocities and gaps as loops over environments and bodies: what resets and read-outs need.
+
+Arrays lead with the environment, (N, ...). An environment's numbers do not depend on how many there are.
+"""
 
 import numpy as np
 
@@ -39,8 +42,8 @@ def turn(u0, u1, u2):
 
 @compiled
 def forward(parent, child, axis, turns, basis, slides, orientation, parent_anchor, child_anchor, phi, x, q):
-    """Move the children of all joints to where the coordinates phi (N, n_axes) want them, in x (N, n + 1, 3) and
-    q (N, n + 1, 4), the world being the last body.
+    """Move the children of all joints to where the coordinates phi (N, n_axes) want them, in x (N, n, 3) and
+    q (N, n, 4); body n is the world.
 
     Of every joint, parents' joints first (see JointTable): its bodies; the axis of each slot, or -1; whether it has two
     free rotations, which follow one another (three are the parts of one rotation vector); frames and anchors.
@@ -66,7 +69,10 @@ def forward(parent, child, axis, turns, basis, slides, orientation, parent_ancho
                         u0 = u1 = u2 = 0.0
             if turns[j] != 2:
                 e = turn(u0, u1, u2)
-            qp, xp = q[n, parent[j]], x[n, parent[j]]
+            xp, qp = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+            if parent[j] < x.shape[1]:
+                p, r = x[n, parent[j]], q[n, parent[j]]
+                xp, qp = (p[0], p[1], p[2]), (r[0], r[1], r[2], r[3])
             qc = product(product(qp, orientation[j]), e)
             size = 1.0 / np.sqrt(qc[0] * qc[0] + qc[1] * qc[1] + qc[2] * qc[2] + qc[3] * qc[3])
             qc = (qc[0] * size, qc[1] * size, qc[2] * size, qc[3] * size)
@@ -75,3 +81,45 @@ def forward(parent, child, axis, turns, basis, slides, orientation, parent_ancho
                 x[n, child[j], k] = xp[k] + out[k] - back[k]
             for k in range(4):
                 q[n, child[j], k] = qc[k]
+
+
+@compiled
+def before(x, q, v, w, h, x0, q0):
+    """The poses x0, q0 from which v and w (N, n, 3) led to x, q in a step of length h (N,)."""
+    for n in range(len(x)):
+        half = 0.5 * h[n]
+        for i in range(x.shape[1]):
+            u0, u1, u2 = half * w[n, i, 0], half * w[n, i, 1], half * w[n, i, 2]
+            c = np.sqrt(max(1.0 - (u0 * u0 + u1 * u1 + u2 * u2), 0.0))
+            earlier = product(q[n, i], (c, -u0, -u1, -u2))
+            for k in range(3):
+                x0[n, i, k] = x[n, i, k] - h[n] * v[n, i, k]
+            for k in range(4):
+                q0[n, i, k] = earlier[k]
+
+
+@compiled
+def between(x0, q0, x1, q1, h, v, w):
+    """The velocities v, w (N, n, 3) that lead from x0, q0 to x1, q1 in a step of length h (N,)."""
+    for n in range(len(x0)):
+        rate = 1.0 / h[n]
+        for i in range(x0.shape[1]):
+            back = (q0[n, i, 0], -q0[n, i, 1], -q0[n, i, 2], -q0[n, i, 3])
+            change = product(back, q1[n, i])
+            twice = -2.0 * rate if change[0] < 0.0 else 2.0 * rate
+            for k in range(3):
+                v[n, i, k] = rate * (x1[n, i, k] - x0[n, i, k])
+                w[n, i, k] = twice * change[k + 1]
+
+
+@compiled
+def gaps(body, point, normal, radius, offset, x, q, out):
+    """Distances (N, c) of contacts from their planes, which lie at `offset` (N, c)."""
+    for n in range(len(x)):
+        for c in range(len(body)):
+            i = body[c]
+            arm = rotated(q[n, i], point[c])
+            height = 0.0
+            for k in range(3):
+                height += normal[c, k] * (x[n, i, k] + arm[k])
+            out[n, c] = height - (offset[n, c] + radius[c])

@@ -1,0 +1,160 @@
+"""Environments beside Gymnasium's own: steps a second, and how much of a step is not physics."""
+
+import csv
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+
+from vigym.benchmarks.tables import markdown
+from vigym.envs.registration import ENVIRONMENTS
+
+BATCH, THREADS = 64, 2
+PEER_BATCH = 8  # processes of Gymnasium's AsyncVectorEnv
+LEAST_GAIN, MOST_OVERHEAD = 5.0, 0.15
+
+
+class Figure(NamedTuple):
+    """One line of the result; goal in words, reached: None where there is no goal."""
+
+    name: str
+    measured: float
+    unit: str
+    goal: str = ""
+    reached: bool | None = None
+
+
+def actions_of(env: Any, seed: int = 0) -> list[np.ndarray]:
+    """Random actions, drawn beforehand: they are not what is measured."""
+    return list(np.random.default_rng(seed).uniform(-1, 1, (64, *env.action_space.shape)).astype(np.float32))
+
+
+def steps_per_second(env: Any, actions: list[np.ndarray], count: int) -> float:
+    """Environments' steps a second of a batch, resets included."""
+    began = time.perf_counter()
+    for k in range(count):
+        env.step(actions[k % len(actions)])
+    return count * env.num_envs / (time.perf_counter() - began)
+
+
+def microseconds(env: Any, actions: list[np.ndarray], count: int) -> tuple[float, float]:
+    """Of a step of a single environment, and the same with the resets that random actions make necessary."""
+    steps, clock = 0.0, time.perf_counter
+    began = clock()
+    for k in range(count):
+        last = clock()
+        _, _, terminated, truncated, _ = env.step(actions[k % len(actions)])
+        steps += clock() - last
+        if terminated or truncated:
+            env.reset()
+    return 1e6 * steps / count, 1e6 * (clock() - began) / count
+
+
+def batches(repeats: int, count: int) -> list[Figure]:
+    """VIQuadruped-v0 in a native batch, Ant-v5 in processes, both on all cores; the best of passes that take turns."""
+    with (
+        closing(gym.make_vec("VIQuadruped-v0", num_envs=BATCH, num_threads=THREADS)) as ours,
+        closing(gym.make_vec("Ant-v5", num_envs=PEER_BATCH, vectorization_mode="async")) as theirs,
+    ):
+        envs, own, peer = {env: actions_of(env) for env in (ours, theirs)}, 0.0, 0.0
+        for env in envs:
+            env.reset(seed=0)
+        for _ in range(repeats):
+            own = max(own, steps_per_second(ours, envs[ours], count))
+            peer = max(peer, steps_per_second(theirs, envs[theirs], 4 * count))
+    return [
+        Figure(f"VIQuadruped-v0, batch of {BATCH}, {THREADS} threads", own, "steps/s"),
+        Figure(f"Ant-v5, AsyncVectorEnv of {PEER_BATCH}", peer, "steps/s"),
+        Figure("VIQuadruped-v0 over Ant-v5", own / peer, "", f"at least {LEAST_GAIN:g}", own / peer >= LEAST_GAIN),
+    ]
+
+
+def singles(repeats: int, count: int) -> list[Figure]:
+    """One hopper each; the best of passes that take turns."""
+    with closing(gym.make("VIHopper-v0")) as ours, closing(gym.make("Hopper-v5")) as theirs:
+        envs = {env: actions_of(env) for env in (ours, theirs)}
+        for env in envs:
+            env.reset(seed=0)
+        passes = [[microseconds(env, actions, 10 * count) for env, actions in envs.items()] for _ in range(repeats + 1)]
+    (own, own_resets), (peer, peer_resets) = np.min(passes, axis=0)
+    return [
+        Figure("VIHopper-v0, alone", own, "us a step"),
+        Figure("Hopper-v5, alone", peer, "us a step"),
+        Figure("VIHopper-v0 over Hopper-v5, a step", own / peer, "", "at most 1", bool(own <= peer)),
+        Figure("the same, resets after falls included", own_resets / peer_resets, ""),
+    ]
+
+
+def overheads(repeats: int, count: int) -> list[Figure]:
+    """What is left of a step of a batch, on one thread, when the physics is taken away; episodes do not end in it."""
+    figures = []
+    for name in ENVIRONMENTS:
+        with closing(gym.make_vec(name, num_envs=BATCH)) as env:
+            shares = [share_outside(env, count) for _ in range(repeats)]
+        goal = f"below {MOST_OVERHEAD:.0%}" if name == "VIQuadruped-v0" else ""
+        share = min(shares)
+        figures.append(
+            Figure(
+                f"{name}, batch of {BATCH}: outside the engine", share, "", goal, share < MOST_OVERHEAD if goal else None
+            )
+        )
+    return figures
+
+
+def share_outside(env: Any, count: int) -> float:
+    """Share of the time of `count` steps that is not spent in the kernels."""
+    lanes = env.task.sim._lanes
+    physics, inside = lanes.run, 0.0
+
+    def timed(repeat: int) -> None:
+        nonlocal inside
+        began = time.perf_counter()
+        physics(repeat)
+        inside += time.perf_counter() - began
+
+    env.reset(seed=0)
+    action = np.zeros(env.action_space.shape, np.float32)
+    env.step(action)  # compiles
+    steps = min(count, 15)  # before anyone falls
+    env.reset(seed=0)
+    lanes.run = timed
+    try:
+        began = time.perf_counter()
+        for _ in range(steps):
+            env.step(action)
+        whole = time.perf_counter() - began
+    finally:
+        del lanes.run
+    return 1.0 - inside / whole
+
+
+def measure(quick: bool, repeats: int) -> list[Figure]:
+    """All figures."""
+    count = 30 if quick else 150
+    return batches(repeats, count) + singles(repeats, count) + overheads(3 * repeats, count)
+
+
+def write(figures: Sequence[Figure], folder: Path, title: str) -> list[Path]:
+    """The figures as CSV and Markdown."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table, page = folder / "envs.csv", folder / "envs.md"
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(Figure._fields)
+        writer.writerows(figures)
+    page.write_text(f"# {title}\n\n{text(figures)}", encoding="utf-8")
+    return [table, page]
+
+
+def text(figures: Sequence[Figure]) -> str:
+    """A Markdown table."""
+    verdict = {True: "yes", False: "NO", None: ""}
+    lines = [
+        [figure.name, f"{figure.measured:,.4g} {figure.unit}".strip(), figure.goal, verdict[figure.reached]]
+        for figure in figures
+    ]
+    return markdown(["", "measured", "goal", "reached"], lines)
