@@ -44,7 +44,8 @@ def bench(
 
     Args:
         suite: What to measure; "targets" is what the project's own targets are judged by; "stages" says where the
-            time of a step goes; "envs" puts environments beside Gymnasium's own; "report" makes tables and pictures again from what was measured; "check" compares
+            time of a step goes; "envs" puts environments beside Gymnasium's own; "report" makes tables and pictures
+            again from what was measured; "check" compares
             iterations, flops, packed instructions and compile time with the committed figures, and fails when one is
             more than 10 % worse.
         quick: Fewer sizes and passes: two minutes for everything.

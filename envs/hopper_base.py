@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vigym.assets import hopper
-from vigym.engine.rotation import from_rotation_vector
 from vigym.engine.compiled import compiled
+from vigym.engine.rotation import from_rotation_vector
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from vigym.assets.hopper import POLE_MASS, SPHERE_MASS
-from vigym.engine.errors import InputError
 from vigym.engine.compiled import compiled
+from vigym.engine.errors import InputError
 from vigym.envs.hopper_base import HopperTask
 from vigym.envs.task import Array, Draws, Flags, Indices
 

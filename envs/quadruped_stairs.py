@@ -9,8 +9,8 @@ height j rise and ends at the riser u = first + j length. The robot starts on tr
 import numpy as np
 
 from vigym.assets import unitree_a1
-from vigym.engine.mechanism import Mechanism
 from vigym.engine.compiled import compiled
+from vigym.engine.mechanism import Mechanism
 
 FOOT_RADIUS = unitree_a1.FOOT_RADIUS
 FIRST = 0.5  # m, from the start to the first riser

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from vigym.assets import snake
-from vigym.engine.errors import InputError
 from vigym.engine.compiled import compiled
+from vigym.engine.errors import InputError
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 
