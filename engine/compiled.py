@@ -32,5 +32,5 @@ def compiled(function: Callable) -> Callable:
     """`function`, compiled on its first call for new types of arguments, or loaded from disk; see `sources`.
 
     It may call `inlined` functions of its own file."""
-    what = f"{function.__module__}.{function.__name__}, once for this machine (1 to 3 s)"
-    return simd.compiled(function, cache.DiskCache(f"loop-{function.__name__}", sources(function), what))
+    what = "what surrounds the physics, once for this machine (1 to 5 s)"
+    return simd.compiled(function, cache.DiskCache(f"loop-{function.__name__}", sources(function), what, small=True))

@@ -182,6 +182,7 @@ def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> Non
     """Put the unknowns where the last step found them."""
     for name in UNKNOWNS:
         getattr(t, name)[...] = getattr(s, name)
+    t.relax[...] = s.status[:, 4:]
     t.V[...] = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
 
 

@@ -15,7 +15,7 @@ from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
-MAX_ITERATIONS = 60
+MAX_ITERATIONS = 40
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair
 OUT_OF_REACH = 1.0  # m
 ACCELERATION = 10.0  # m/s^2, the size of things on Earth

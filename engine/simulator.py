@@ -97,7 +97,8 @@ class Simulator:
     def status(self) -> Status:
         """How the last step went, one entry an environment."""
         status = self._get("status")[:, 0]
-        return Status(status[:, 0] > 0.5, status[:, 1].astype(int), status[:, 2], status[:, 3].astype(int))
+        iterations, substeps, relaxed = status[:, [1, 3, 4]].astype(int).T
+        return Status(status[:, 0] > 0.5, iterations, status[:, 2], substeps, relaxed)
 
     def set_state(
         self,
@@ -197,7 +198,7 @@ class Simulator:
         self._set("rate", rates[..., None], env)
         self._set("led", led[:, None, None], env)
         self._set("fresh", np.ones(1), env)
-        self._set("status", np.array([1.0, 0.0, 0.0, 0.0]), env)
+        self._set("status", np.array([1.0, 0.0, 0.0, 0.0, 0.0]), env)
         if len(env) == self.num_envs:
             self._unchecked = False
 

@@ -31,9 +31,12 @@ class Status(NamedTuple):
     iterations: Newton iterations, over all steps and substeps of the call
     residual: largest residual (N, N m, m, rad, m/s) at the end
     substeps: 1, or into how many parts the steps of the call were cut; 0 if the last one could not be solved
+    relaxed: how many of them could only be solved with relaxed contacts: what slides is then lifted by `friction` times
+        the distance that it slides in the step, and still pressed on. All else holds: gaps, joints, the friction cone.
     """
 
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int64]
     residual: Array
     substeps: NDArray[np.int64]
+    relaxed: NDArray[np.int64]

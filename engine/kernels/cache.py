@@ -18,6 +18,7 @@ import tempfile
 import time
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 from vigym.engine.kernels import simd
 
@@ -61,10 +62,12 @@ class DiskCache:
     """Numba's cache of one function (the calls its dispatcher makes), kept as described at the top of this file."""
 
     cache_path = None
+    told: ClassVar[set[str]] = set()  # of what this process has said that it compiles, of small things
 
-    def __init__(self, name: str, sources: str, what: str) -> None:
-        """name: of the files; sources: hash of what is compiled; what: in words, and how long it may take."""
-        self.name, self.sources, self.what = name, sources, what
+    def __init__(self, name: str, sources: str, what: str, small: bool = False) -> None:
+        """name: of the files; sources: hash of what is compiled; what: in words, and how long it may take; small: one
+        of several that share these words, which are said once."""
+        self.name, self.sources, self.what, self.small = name, sources, what, small
         self.started = 0.0
 
     def path(self, sig, context) -> Path:
@@ -76,7 +79,9 @@ class DiskCache:
         try:
             return simd.load(context, unseal(self.path(sig, context).read_bytes()))
         except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ValueError, TypeError, RuntimeError):
-            print(f"vigym: compiling {self.what} ...", file=sys.stderr, flush=True)
+            if not (self.small and self.what in self.told):
+                print(f"vigym: compiling {self.what} ...", file=sys.stderr, flush=True)
+            self.told.add(self.what)
             self.started = time.perf_counter()
             return None
 
@@ -98,7 +103,9 @@ class DiskCache:
             kept = f"kept in {path.parent}"
         except (OSError, RuntimeError) as error:  # RuntimeError: there is no home directory
             kept = f"not kept on disk ({getattr(error, 'strerror', None) or error}): the next process compiles again"
-        print(f"vigym: compiled in {time.perf_counter() - self.started:.1f} s, {kept}", file=sys.stderr, flush=True)
+        if not self.small:
+            took = time.perf_counter() - self.started
+            print(f"vigym: compiled in {took:.1f} s, {kept}", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
         """Part of the protocol; there is nothing to flush."""

@@ -62,7 +62,7 @@ def move_contact(m, s, t, c):
     phi = distance(m, s, c, add(vec(t.xn[i]), rho))
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    rows = cone.rows(cf, a, b, phi, slip)
+    rows = cone.rows(cf, t.relax[0][0] * cf, a, b, phi, slip)
     store(t.cr[c], rows)
     flags = cone.active(cf)
     note(t, t.norm, cone.errors(h, excess(m, measure(t, a, b, flags), flags), rows))
@@ -83,7 +83,7 @@ def wrench(frame, lever, force):
 def response(s, t, c, k, r, dphi, dslip):
     """Change of the force along (n, t1, t2), and (da, db)."""
     cf = s.friction[c][0]
-    da, db = cone.direction(cf, vec(t.ca[c]), vec(t.ci[c]), k, r, dphi, dslip)
+    da, db = cone.direction(cf, t.relax[0][0] * cf, vec(t.ca[c]), vec(t.ci[c]), k, r, dphi, dslip)
     return cone.force(cf, da), da, db
 
 

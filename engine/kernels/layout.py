@@ -103,17 +103,16 @@ def state_fields(size):
         "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
         "bounded": (a, AXIS_PAIRS),
         "effort_limit": (a, 1),  # of efforts alone, infinite where a drive adds to them: the kernels cut their sum
-        "status": (1, 4),  # converged, iterations, residual, substeps
+        "status": (1, 5),  # converged, iterations, residual, substeps, relaxed substeps
     }
 
 
 def scratch_fields(size):
     n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
-    single = (
-        "h live good cold lost todo stride iterations residual substeps alpha ratio lift caution total count mu center"
-    )
+    whole = "h live good cold lost relax relaxed todo stride iterations residual substeps"
+    search = "alpha ratio lift caution total count mu center norm geometry poison"
     return {
-        **{name: (1, 1) for name in (*single.split(), "norm", "geometry", "poison")},
+        **{name: (1, 1) for name in (*whole.split(), *search.split())},
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),

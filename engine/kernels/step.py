@@ -1,8 +1,8 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a motion to be believed (judge_body),
-repeats it in halves, quarters, ... sixteenths; if that fails too, it is left as it was before the step, says so, and
-takes no part in the rest of the call. Time is counted in sixteenths of dt.
+repeats it with relaxed contacts (cone.py), then in halves, quarters, ... sixteenths; if that fails too, it is left as
+it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixteenths of dt.
 """
 
 from vigym.engine.kernels import axis, contact, integrator, joint
@@ -35,7 +35,7 @@ def step(m, states, t, first, last, repeat):
 
 @block
 def begin_call(m, s, t):
-    for field in (t.lost, t.iterations, t.residual, t.substeps):
+    for field in (t.lost, t.iterations, t.residual, t.substeps, t.relax, t.relaxed):
         field[0][0] = 0.0
 
 
@@ -127,13 +127,18 @@ def choose(m, s, t):
 
 @block
 def settle(m, s, t):
-    """Book the attempt: time passed, or a shorter stride, or given up."""
+    """Book the attempt: time passed, or relaxed contacts, or a shorter stride, or given up."""
     todo, stride = t.todo[0][0], t.stride[0][0]
     trying, good = less(0.5, todo), on(t.good[0][0])
-    failed = trying & (~good)
-    lost = failed & less(stride, 1.5)
+    failed = cut = trying & (~good)
+    if m.features.contacts:
+        relaxed = on(t.relax[0][0])
+        cut = failed & relaxed
+        t.relaxed[0][0] = select(good & relaxed, t.relaxed[0][0] + 1.0, t.relaxed[0][0])
+        t.relax[0][0] = select(failed & (~relaxed), 1.0, 0.0)
+    lost = cut & less(stride, 1.5)
     t.todo[0][0] = select(good, todo - stride, select(lost, 0.0, todo))
-    t.stride[0][0] = select(failed, stride * 0.5, stride)
+    t.stride[0][0] = select(cut, stride * 0.5, stride)
     t.cold[0][0] = select(failed, 1.0, 0.0)
     t.lost[0][0] = select(lost, 1.0, t.lost[0][0])
     t.substeps[0][0] = select(good, t.substeps[0][0] + 1.0, t.substeps[0][0])
@@ -149,6 +154,7 @@ def report(m, s, t):
     s.status[0][1] = t.iterations[0][0]
     s.status[0][2] = t.residual[0][0]
     s.status[0][3] = select(lost, 0.0, t.substeps[0][0])
+    s.status[0][4] = t.relaxed[0][0]
     s.led[0][0] = select(lost, s.old_led[0][0], s.led[0][0])
 
 

@@ -20,7 +20,8 @@ WORD = 8  # bytes
 
 def native(function):
     """Compiled when it is first called; kept on disk."""
-    return compiled(function, DiskCache(function.__name__, SOURCES, "what threads do, once for this machine (1 s)"))
+    what = "what threads do, once for this machine (1 s)"
+    return compiled(function, DiskCache(f"thread-{function.__name__}", SOURCES, what, small=True))
 
 
 @native

@@ -31,6 +31,7 @@ class Run(NamedTuple):
     iterations: np.ndarray
     residual: np.ndarray
     substeps: np.ndarray
+    relaxed: np.ndarray
     forces: np.ndarray
 
 

@@ -60,13 +60,14 @@ def first(tmp_path_factory):
 
 def test_the_first_process_compiles_and_says_so(first):
     folder, (_, iterations, _), err = first
-    before, after = err.splitlines()
+    around, before, after = err.splitlines()
+    assert around.startswith("vigym: compiling what surrounds the physics")  # several loops, said once
     assert before.startswith(COMPILES)
     assert after.startswith("vigym: compiled in ")
     assert str(folder) in after
     assert int(iterations) >= 1
-    (file,) = folder.iterdir()
-    assert file.suffix == ".kernel"
+    assert {file.suffix for file in folder.iterdir()} == {".kernel"}
+    assert len(list(folder.glob("step-*"))) == 1
 
 
 def test_the_second_process_is_silent(first):
@@ -97,7 +98,7 @@ def test_changed_sources_do_not_use_old_code(first, tmp_path):
     assert err.startswith(COMPILES)
     assert Path(changed[0]).is_relative_to(package)
     assert int(changed[1]) == int(out[1]) + 1000
-    assert len(list(folder.iterdir())) == 2
+    assert len(list(folder.glob("step-*"))) == 2
     assert run(folder) == (out, "")  # and the original still finds its own
 
 
@@ -105,8 +106,8 @@ def test_processes_that_start_at_once(first, tmp_path):
     folder = tmp_path / "cache"
     results = [finish(process) for process in [start(folder) for _ in range(4)]]
     assert all(out == first[1] for out, _ in results)
-    (file,) = folder.iterdir()  # the code, and nothing temporary
-    assert file.suffix == ".kernel"
+    assert {file.suffix for file in folder.iterdir()} == {".kernel"}  # the code, and nothing temporary
+    assert len(list(folder.glob("step-*"))) == 1
     assert run(folder) == (first[1], "")
 
 
@@ -115,7 +116,7 @@ def test_a_folder_that_cannot_be_written(first, tmp_path):
     file.write_text("not a folder")
     out, err = run(file / "below")
     assert out == first[1]
-    assert err.startswith(COMPILES)
+    assert COMPILES in err
     assert "not kept on disk" in err
     assert file.read_text() == "not a folder"
 

@@ -1,0 +1,74 @@
+"""Steps whose exact equations the interior point cannot solve: relaxed contacts take their place, and say so.
+
+A snake lies straight on the ground and its drives push a little: the lateral friction of three ends in a row holds the
+bending moment, or not quite. Of such steps, one in ten has a central path that turns back (docs/equations.md).
+"""
+
+import numpy as np
+import pytest
+from scenes import advance
+
+from vigym import Simulator
+from vigym.assets import snake
+
+NUM, FRICTION, DT = 64, 0.5, 0.01
+
+
+@pytest.fixture(scope="module")
+def pushed() -> Simulator:
+    """After steps with small targets, of which at least one is relaxed in the last."""
+    m = snake.build(
+        links=8,
+        mass=0.4,
+        length=0.15,
+        radius=0.035,
+        contact_radius=0.035,
+        friction=FRICTION,
+        joints="hinge",
+        kp=30,
+        kd=1,
+    )
+    sim = Simulator(m, dt=DT, num_envs=NUM, tolerance=1e-6)
+    axes = sim.model.n_axes
+    advance(sim, 5, target=np.zeros((NUM, axes)))
+    assert not sim.status.relaxed.any()
+    target = 0.01 * np.random.default_rng(0).normal(size=(NUM, axes))
+    advance(sim, 4, target=target)  # every step converged, no gap below -1e-9 m, no joint open
+    assert 0 < sim.status.relaxed.sum() < NUM / 4
+    assert (sim.status.substeps == 1).all()
+    return sim
+
+
+def test_what_slides_is_lifted_by_friction_times_its_way(pushed):
+    # exact: gap * force = 0. Relaxed: (gap - cf psi) * force = 0, psi the way along the axis where it is longest
+    relaxed = pushed.status.relaxed > 0
+    gaps, forces = pushed.contact_gaps(), pushed.contact_forces()
+    frame = np.array([[*contact.tangents] for contact in pushed.model.mechanism.contacts])
+    way = DT * np.abs(np.einsum("nci,cti->nct", pushed.contact_velocities(), frame)).max(-1)
+    loaded = forces[..., 2] > 0.1  # N, of a weight of 31 N
+    np.testing.assert_allclose(gaps[loaded & ~relaxed[:, None]], 0.0, atol=1e-6)
+    lifted = loaded & relaxed[:, None]
+    np.testing.assert_allclose(gaps[lifted], FRICTION * way[lifted], atol=1e-6)
+    assert gaps[lifted].max() < 1e-3
+
+
+def test_friction_stays_in_its_cone_and_opposes_the_motion(pushed):
+    forces, slip = pushed.contact_forces(), pushed.contact_velocities()
+    frame = np.array([[*contact.tangents] for contact in pushed.model.mechanism.contacts])
+    tangential = np.einsum("nci,cti->nct", forces, frame)
+    assert (np.abs(tangential).sum(-1) <= FRICTION * forces[..., 2] + 1e-5).all()
+    assert (np.einsum("nci,nci->nc", forces[..., :2], slip[..., :2]) <= 1e-6).all()
+
+
+def test_the_weight_is_carried(pushed):
+    # nothing moves by more than millimetres a second: m dv/dt is small beside the weight
+    np.testing.assert_allclose(pushed.contact_forces()[..., 2].sum(-1), 8 * 0.4 * 9.81, rtol=0.2)
+
+
+def test_no_step_is_lost_or_cut(pushed):
+    rng = np.random.default_rng(1)
+    for size in (0.003, 0.01, 0.03, 0.1, 0.3, 1.0):
+        for _ in range(3):
+            pushed.step(target=size * rng.normal(size=(NUM, pushed.model.n_axes)))
+            assert pushed.status.converged.all()
+            assert pushed.contact_gaps().min() > -1e-9
