@@ -22,6 +22,7 @@ class Contact:
     point: (3,) in the body frame, m.
     radius: m; 0 is a point.
     friction: Coulomb coefficient cf.
+    restitution: speed after an impact over that before it, 0 to 1; what fell for less than two steps does not bounce.
     normal: (3,) in the world frame, unit, out of the ground.
     offset: m; the plane is normal . p = offset.
     tangents: (2, 3) rows t1, t2 in the world frame; t1, t2, normal are orthonormal and right-handed.
@@ -35,6 +36,7 @@ class Contact:
     normal: Array
     offset: float
     tangents: Array
+    restitution: float = 0.0
 
 
 def make_contact(
@@ -46,6 +48,7 @@ def make_contact(
     friction: float = 0.8,
     normal: ArrayLike = (0.0, 0.0, 1.0),
     offset: float = 0.0,
+    restitution: float = 0.0,
 ) -> Contact:
     """A validated `Contact`; whether its body exists is the mechanism's to check. `normal` is normalised."""
     name = identifier(name, "contact name")
@@ -54,6 +57,9 @@ def make_contact(
     if body == WORLD:
         raise MechanismError(f"{what}: body must be a body of the mechanism, not the world")
     basis = orthonormal_basis(unit_vector(normal, f"{what}: normal"))
+    restitution = number(restitution, f"{what}: restitution", at_least=0.0)
+    if restitution > 1.0:
+        raise MechanismError(f"{what}: restitution must be at most 1, got {restitution:g}: bodies do not gain speed")
     return Contact(
         name=name,
         body=body,
@@ -63,4 +69,5 @@ def make_contact(
         normal=read_only(basis[2]),
         offset=number(offset, f"{what}: offset"),
         tangents=read_only(basis[:2]),
+        restitution=restitution,
     )

@@ -143,7 +143,7 @@ def before(s: Group, fields: dict[str, Array], times: int) -> None:
         getattr(s, name)[...] = lanes_of(value, times)
     for name, part in (("x", slice(0, 3)), ("q", slice(3, 7)), ("v", slice(7, 10)), ("w", slice(10, 13))):
         getattr(s, name)[...] = s.old[:, part]
-    s.angle[...], s.led[...] = s.old_angle[:, :1], s.old_led
+    s.angle[...], s.led[...], s.rebound[:, :1] = s.old_angle[:, :1], s.old_led, s.rebound[:, 1:]
 
 
 def perturb(s: Group, steps: Sequence[Step]) -> None:

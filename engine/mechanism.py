@@ -176,13 +176,24 @@ class Mechanism:
         friction: float = 0.8,
         normal: ArrayLike = (0.0, 0.0, 1.0),
         offset: float = 0.0,
+        restitution: float = 0.0,
     ) -> Contact:
         """Keep a point of a body, or a sphere around it, above the plane `normal . p = offset`.
 
         point: (3,) in the frame of the body, which was added before, m. radius: m.
         friction: Coulomb coefficient. normal: (3,) world, towards the free side. offset: m.
+        restitution: speed after an impact over that before it, 0 to 1.
         """
-        contact = make_contact(name, body, point, radius=radius, friction=friction, normal=normal, offset=offset)
+        contact = make_contact(
+            name,
+            body,
+            point,
+            radius=radius,
+            friction=friction,
+            normal=normal,
+            offset=offset,
+            restitution=restitution,
+        )
         _check_new(self._contacts, contact.name, "contact")
         self._check_body(contact.body, f"contact {contact.name!r}: body")
         self._contacts[contact.name] = contact

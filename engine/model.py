@@ -66,6 +66,7 @@ class Model:
             limits=limited,
             contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
+            bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
             smooth=smooth,
         )
         kinds = [kind for kind in self.features.kinds if kind % 16 != FLOATING or self.features.loops]
@@ -209,6 +210,7 @@ class Model:
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
             "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
+            "restitution": np.array([[contact.restitution] for contact in mechanism.contacts]).reshape(-1, 1),
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
             "gains": np.stack([column(name) for name in ("stiffness", "rest", "damping", "kp", "kd")], -1),
             "target": np.stack([column("target"), column("target_velocity")], -1),

@@ -29,6 +29,7 @@ PLACES = {
     "mass": Place("mass", (0,)),
     "inertia": Place("inertia", (0, 1, 2, 3, 4, 5)),
     "friction": Place("friction", (0,)),
+    "restitution": Place("restitution", (0,)),
     "offset": Place("offset", (0,)),
     "stiffness": Place("gains", (0,)),
     "damping": Place("gains", (2,)),
@@ -39,12 +40,15 @@ PLACES = {
 }
 
 
+OF_CONTACTS = ("friction", "restitution", "offset")
+
+
 def shape(model: Model, name: str) -> tuple[int, ...]:
     """Shape of a parameter in one environment."""
     if name not in PLACES:
         raise InputError(f"parameter {name!r} is unknown; known: {', '.join(PLACES)}")
     parts = {"mass": (model.n_bodies,), "inertia": (model.n_bodies, 3, 3)}
-    parts |= {"friction": (model.n_contacts,), "offset": (model.n_contacts,)}
+    parts |= dict.fromkeys(OF_CONTACTS, (model.n_contacts,))
     return parts.get(name, (model.n_axes,))
 
 
@@ -85,9 +89,16 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
         least = name in ("mass", "effort_limit")
         bad, rule = (value <= 0 if least else value < 0), "> 0" if least else ">= 0"
         bad &= name != "offset"
+        if name == "restitution":
+            bad, rule = bad | (value > 1), "0 to 1"
+            for k, c in np.argwhere((value > 0) & (not model.features.bounce))[:1]:
+                raise InputError(
+                    f"restitution of contact {model.mechanism.contacts[c].name!r} (environment {env[k]}) cannot be "
+                    "changed: no contact of the mechanism has any; give one of them a restitution > 0"
+                )
     if name in ("mass", "inertia"):
         names = [f"body {body.name!r}" for body in model.mechanism.bodies]
-    elif name in ("friction", "offset"):
+    elif name in OF_CONTACTS:
         names = [f"contact {contact.name!r}" for contact in model.mechanism.contacts]
     else:
         names = [repr(axis) for axis in model.axis_names]

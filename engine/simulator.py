@@ -198,6 +198,7 @@ class Simulator:
         self._set("rate", rates[..., None], env)
         self._set("led", led[:, None, None], env)
         self._set("fresh", np.ones(1), env)
+        self._set("rebound", np.zeros(1), env)
         self._set("status", np.array([1.0, 0.0, 0.0, 0.0, 0.0]), env)
         if len(env) == self.num_envs:
             self._unchecked = False
@@ -321,8 +322,8 @@ class Simulator:
 
     # -------------------------------------------------------------------------------------------- parameters
     def parameter(self, name: str) -> Array:
-        """mass, inertia (of bodies), friction, offset (of contacts), stiffness, damping, kp, kd, effort_limit or
-        joint_friction (of free joint axes), as an array that leads with the environment."""
+        """mass, inertia (of bodies), friction, restitution, offset (of contacts), stiffness, damping, kp, kd,
+        effort_limit or joint_friction (of free joint axes), as an array that leads with the environment."""
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 

@@ -4,6 +4,13 @@
     slip    = h t . (v + om x arm), arm = R p - radius n   sliding in a step, lever arm at the current pose
     wrench  = [n; arm x n] gamma + [t; arm x t] beta      acts at the point that touches
 
+With restitution e, an impact takes two steps: one brings the contact to the plane, from the normal speed `approach`
+that it had; in the next, which starts there, the gap must grow by h e approach at least:
+
+    phi(z+) - h rebound >= 0,   rebound = e approach
+
+so that it leaves with just that speed. What approaches more slowly than it falls in two steps does not bounce.
+
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
     d(force) = c - W (dphi, dslip),   W and c from cone.direction
@@ -12,11 +19,12 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 from vigym.engine.kernels import cone
 from vigym.engine.kernels.pairs import corrected, excess, measure, note, open_pair, reach, targets, warm
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.simd import on, select
+from vigym.engine.kernels.simd import less, on, select
 from vigym.engine.kernels.sweep import each_contact
 
 PAIRS = cone.PAIRS
 NOTHING = [0.0] * PAIRS
+SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
 @each_contact
@@ -29,6 +37,9 @@ def prepare_contact(m, s, t, c):
     rho = matvec(mat(t.R[i]), vec(m.point[c]))
     arm = sub(rho, scale(m.plane[c][1], frame[0]))
     store(t.lever0[c], [cross(arm, axis) for axis in frame])
+    if m.features.bounce:
+        V = vec(t.V[i])
+        t.approach[c][0] = -1.0 * (dot(frame[0], V[:3]) + dot(mat(t.lever0[c])[0], V[3:]))
     cold = on(t.cold[0][0])
     for k, size in enumerate(scales(m, t)):
         fresh = size
@@ -60,6 +71,8 @@ def move_contact(m, s, t, c):
     v, om = V[:3], V[3:]
     rho = matvec(mat(t.Rn[i]), vec(m.point[c]))
     phi = distance(m, s, c, add(vec(t.xn[i]), rho))
+    if m.features.bounce:
+        phi = phi - h * s.rebound[c][0]
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     rows = cone.rows(cf, t.relax[0][0] * cf, a, b, phi, slip)
@@ -161,3 +174,21 @@ def finish_contact(m, s, t, c):
     for target, values in ((s.ca, t.ca), (s.cb, t.cb)):
         for k in range(PAIRS):
             target[c][k] = select(good, values[c][k], target[c][k])
+    if m.features.bounce:
+        force, length = scales(m, t)[cone.NORMAL]
+        pressed = less(t.cb[c][cone.NORMAL] * force, t.ca[c][cone.NORMAL] * length)
+        approach, due = t.approach[c][0], s.rebound[c][0]
+        impact = pressed & less(SLOW * m.scale[0][2] * t.h[0][0], approach) & (~on(due))
+        s.rebound[c][0] = select(good, select(impact, s.restitution[c][0] * approach, 0.0), due)
+
+
+@each_contact
+def remember_contact(m, s, t, c):
+    """What is due at the start of a step."""
+    s.rebound[c][1] = s.rebound[c][0]
+
+
+@each_contact
+def revert_contact(m, s, t, c):
+    """Go back to it in lanes that could not make the step."""
+    s.rebound[c][0] = select(on(t.lost[0][0]), s.rebound[c][1], s.rebound[c][0])

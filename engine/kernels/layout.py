@@ -91,6 +91,7 @@ def state_fields(size):
         "lb": (a, AXIS_PAIRS),
         "dry": (a, 1),
         "command": (a, 1),
+        "rebound": (c, 2),  # normal velocity that is due after an impact, m/s, and the same before the last step
         "effort": (a, 1),  # controls
         "target": (a, 2),
         "force": (n, 3),
@@ -98,6 +99,7 @@ def state_fields(size):
         "mass": (n, 1),  # parameters
         "inertia": (n, 6),
         "friction": (c, 1),
+        "restitution": (c, 1),
         "offset": (c, 1),  # of the plane of each contact
         "gains": (a, 5),  # stiffness, rest, damping, kp, kd
         "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
@@ -160,6 +162,7 @@ def scratch_fields(size):
         "dry": (a, 1),
         "command": (a, 1),
         "ddry": (a, 1),
+        "approach": (c, 1),
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),
         **{name: (c, PAIRS) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},

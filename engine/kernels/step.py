@@ -45,6 +45,8 @@ def begin_step(m, s, t):
     begin(m, s, t)
     remember_body(m, s, t)
     remember_axis(m, s, t)
+    if m.features.bounce:
+        contact.remember_contact(m, s, t)
 
 
 @block
@@ -71,6 +73,8 @@ def finish_step(m, s, t):
     report(m, s, t)
     revert_body(m, s, t)
     revert_axis(m, s, t)
+    if m.features.bounce:
+        contact.revert_contact(m, s, t)
 
 
 @block
