@@ -11,6 +11,7 @@ from vigym.engine.graph import Tree, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import layout
+from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
@@ -42,14 +43,14 @@ class ContactTable(NamedTuple):
 
 
 class Model:
-    """mechanism: the source; tree: its spanning tree; features: what its kernels must be able to do; `smooth`: pairs
-    that stop at a product of their own.
+    """mechanism: the source; tree: its spanning tree; features: what its kernels must be able to do; `cone`: shape of
+    the friction cone; `smooth`: pairs that stop at a product of their own.
 
     first_axis: for each of the mechanism's joints, its first row in the arrays of free axes; n_axes rows in all
     (joints in the order added, free axes of each in its own order; floating joints have none).
     """
 
-    def __init__(self, mechanism: Mechanism, smooth: bool = False) -> None:
+    def __init__(self, mechanism: Mechanism, cone: str = "pyramid", smooth: bool = False) -> None:
         mechanism.validate()
         self.mechanism = mechanism.copy()
         self.tree: Tree = spanning_tree(mechanism)
@@ -66,6 +67,7 @@ class Model:
             limits=limited,
             contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
+            cone=cone,
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
             smooth=smooth,
         )
@@ -79,6 +81,7 @@ class Model:
             pieces=sum(map(len, self.loops.pieces)),
             couplings=len(self.loops.couplings),
             pairs=sum(len(here) ** 2 for here in self.loops.pieces),
+            p=CONES[cone].PAIRS,
             k=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
         )
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}

@@ -10,6 +10,7 @@ from vigym.engine import coordinates, diagnostics, parameters
 from vigym.engine.admission import check_state
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
+from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.step import FAST, TICKS
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.mechanism import Mechanism
@@ -18,7 +19,6 @@ from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
 
-CONES = ("pyramid",)
 MAGIC = b"vigym-1"
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 CONTROLS = ("effort", "force", "torque")
@@ -31,7 +31,7 @@ class Simulator:
     dt: time step, s
     num_envs: independent environments, all with the same mechanism
     tolerance: largest residual of a converged step (N, N m, m, rad, m/s)
-    cone: shape of the friction cone, "pyramid"
+    cone: shape of the friction cone: "pyramid", the paper's, or "exact", Coulomb's circle
     smoothing: product of force and distance at which contact, friction and limits stop, N m; 0 is hard contact. With
     more, a contact pushes by smoothing / gap before it touches, and gradients tell of contacts that are near
     num_threads: threads that share the environments; results do not depend on it
@@ -62,7 +62,7 @@ class Simulator:
         self.smoothing = number(smoothing, "smoothing", InputError, at_least=0.0)
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
         self.cone, self.compiled = cone, compiled
-        self.model = Model(mechanism, smooth=self.smoothing > 0)
+        self.model = Model(mechanism, cone, smooth=self.smoothing > 0)
         self._build()
         bodies = self.model.mechanism.bodies
         x = np.array([[body.position for body in bodies]])
@@ -297,11 +297,10 @@ class Simulator:
 
     def contact_forces(self) -> Array:
         """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
-        pairs, rough = self._get("ca"), self._get("friction")[..., 0] > 0
+        pairs, friction = self._get("ca"), self._get("friction")[..., 0]
         frame = self._lanes.constants.frame[0]
         moved = (self._get("status")[:, 0, 3] > 0)[:, None]
-        local = np.stack([pairs[..., 0], pairs[..., 2] - pairs[..., 3], pairs[..., 4] - pairs[..., 5]], -1)
-        local[..., 1:] *= rough[..., None]
+        local = np.stack(CONES[self.cone].force(friction, list(np.moveaxis(pairs, -1, 0))), -1)
         return np.einsum("ncj,cjk->nck", local * moved[..., None], frame)
 
     def energy(self) -> Array:

@@ -17,13 +17,12 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import cone
-from vigym.engine.kernels.pairs import corrected, excess, measure, note, open_pair, reach, targets, warm
+from vigym.engine.kernels.pairs import note, open_pair
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import less, on, select
 from vigym.engine.kernels.sweep import each_contact
 
-PAIRS = cone.PAIRS
-NOTHING = [0.0] * PAIRS
+NOTHING = [0.0] * 6
 SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
@@ -41,12 +40,13 @@ def prepare_contact(m, s, t, c):
         V = vec(t.V[i])
         t.approach[c][0] = -1.0 * (dot(frame[0], V[:3]) + dot(mat(t.lever0[c])[0], V[3:]))
     cold = on(t.cold[0][0])
-    for k, size in enumerate(scales(m, t)):
-        fresh = size
-        if k == cone.NORMAL:
-            fresh = open_pair(distance(m, s, c, add(vec(t.x[i]), rho)), *size)
-        last = select(cold, fresh[0], s.ca[c][k]), select(cold, fresh[1], s.cb[c][k])
-        t.ca[c][k], t.cb[c][k] = warm(*last, *size, m.option[0][2])
+    shape, sizes = cone.of(m), scales(m, t)
+    normal = open_pair(distance(m, s, c, add(vec(t.x[i]), rho)), *sizes[cone.NORMAL])
+    guess = zip(shape.open_sizes(sizes, normal), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
+    last = [[select(cold, fresh[k], old[k]) for k in range(shape.PAIRS)] for fresh, old in guess]
+    a, b = shape.warm(*last, sizes, m.option[0][2])
+    store(t.ca[c], a)
+    store(t.cb[c], b)
 
 
 def distance(m, s, c, point):
@@ -57,7 +57,7 @@ def distance(m, s, c, point):
 def scales(m, t):
     """Usual sizes of the pairs: a share of the weight, and how far things fall in a step."""
     h = t.h[0][0]
-    return cone.scales(m.scale[0][0], m.scale[0][2] * h * h)
+    return cone.of(m).scales(m.scale[0][0], m.scale[0][2] * h * h)
 
 
 @each_contact
@@ -75,16 +75,16 @@ def move_contact(m, s, t, c):
         phi = phi - h * s.rebound[c][0]
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    rows = cone.rows(cf, t.relax[0][0] * cf, a, b, phi, slip)
+    shape, flags = cone.of(m), cone.of(m).active(cf)
+    rows = shape.rows(cf, t.relax[0][0] * cf, a, b, phi, slip)
     store(t.cr[c], rows)
-    flags = cone.active(cf)
-    note(t, t.norm, cone.errors(h, excess(m, measure(t, a, b, flags), flags), rows))
+    note(t, t.norm, shape.errors(h, shape.excess(m, shape.measure(t, a, b, flags), flags), rows))
     note(t, t.geometry, rows[:1])
     # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
     sq = t.sq[i][0]
     levers = [cross(rho, n)] + [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
     store(t.lever[c], levers)
-    store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), lever, cone.force(cf, a))))
+    store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), lever, shape.force(cf, a))))
 
 
 def wrench(frame, lever, force):
@@ -93,11 +93,12 @@ def wrench(frame, lever, force):
     return linear + [sum_of(lever[k][j] * force[k] for k in range(3)) for j in range(3)]
 
 
-def response(s, t, c, k, r, dphi, dslip):
+def response(m, s, t, c, k, r, dphi, dslip):
     """Change of the force along (n, t1, t2), and (da, db)."""
-    cf = s.friction[c][0]
-    da, db = cone.direction(cf, t.relax[0][0] * cf, vec(t.ca[c]), vec(t.ci[c]), k, r, dphi, dslip)
-    return cone.force(cf, da), da, db
+    cf, shape = s.friction[c][0], cone.of(m)
+    pair = vec(t.ca[c]), vec(t.cb[c]), vec(t.ci[c])
+    da, db = shape.direction(cf, t.relax[0][0] * cf, *pair, k, r, dphi, dslip)
+    return shape.force(cf, da), da, db
 
 
 @each_contact
@@ -107,19 +108,19 @@ def condense_contact(m, s, t, c):
     i = m.contact_body[c]
     frame, lever0, lever = mat(m.frame[c]), mat(t.lever0[c]), mat(t.lever[c])
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    for j in range(PAIRS):
-        t.ci[c][j] = 1.0 / (a[j] * b[j])
+    shape = cone.of(m)
+    store(t.ci[c], shape.inverses(a, b))
     units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
     D = mat(t.D[i])
     for index, (dphi, dslip) in enumerate(units):
-        change, _, _ = response(s, t, c, NOTHING, NOTHING, dphi, dslip)
+        change, _, _ = response(m, s, t, c, NOTHING, NOTHING, dphi, dslip)
         column = wrench(frame, lever0, change)
         row = frame[index] + lever[index]
         for p in range(6):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
     store(t.D[i], D)
-    constant, _, _ = response(s, t, c, targets(m, a, b, NOTHING), vec(t.cr[c]), 0.0, [0.0, 0.0])
+    constant, _, _ = response(m, s, t, c, shape.targets(m, a, b, NOTHING), vec(t.cr[c]), 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(frame, lever0, constant)))
 
 
@@ -135,28 +136,28 @@ def changes(m, t, c):
 def affine_contact(m, s, t, c):
     """Affine direction of the pairs, and how far it reaches."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    direct(m, s, t, c, a, b, targets(m, a, b, NOTHING))
+    direct(m, s, t, c, a, b, cone.of(m).targets(m, a, b, NOTHING))
 
 
 def direct(m, s, t, c, a, b, k):
     """Direction of the pairs for complementarity targets k, and how far it reaches."""
     dphi, dslip = changes(m, t, c)
-    _, da, db = response(s, t, c, k, vec(t.cr[c]), dphi, dslip)
+    _, da, db = response(m, s, t, c, k, vec(t.cr[c]), dphi, dslip)
     store(t.cda[c], da)
     store(t.cdb[c], db)
-    reach(t, a, b, da, db, vec(t.ci[c]))
+    cone.of(m).reach(t, a, b, da, db, vec(t.ci[c]))
 
 
 @each_contact
 def correct_contact(m, s, t, c):
     """Targets of the corrector, sigma mu - da db, and what they add to the right-hand side."""
-    i = m.contact_body[c]
-    flags = cone.active(s.friction[c][0])
+    i, shape = m.contact_body[c], cone.of(m)
+    flags = shape.active(s.friction[c][0])
     least = 0.01 * m.option[0][1] * t.h[0][0]
-    k = [corrected(t, t.ca[c][j], t.cb[c][j], t.cda[c][j], t.cdb[c][j], least) for j in range(PAIRS)]
-    k = [flags[j] * k[j] for j in range(PAIRS)]
+    k = shape.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), least)
+    k = [flags[j] * k[j] for j in range(shape.PAIRS)]
     store(t.ck[c], k)
-    constant, _, _ = response(s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
+    constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))
 
 
@@ -164,7 +165,7 @@ def correct_contact(m, s, t, c):
 def direct_contact(m, s, t, c):
     """Final direction of the pairs: affine targets and the corrector's together."""
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    direct(m, s, t, c, a, b, targets(m, a, b, vec(t.ck[c])))
+    direct(m, s, t, c, a, b, cone.of(m).targets(m, a, b, vec(t.ck[c])))
 
 
 @each_contact
@@ -172,7 +173,7 @@ def finish_contact(m, s, t, c):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
     good = on(t.good[0][0])
     for target, values in ((s.ca, t.ca), (s.cb, t.cb)):
-        for k in range(PAIRS):
+        for k in range(cone.of(m).PAIRS):
             target[c][k] = select(good, values[c][k], target[c][k])
     if m.features.bounce:
         force, length = scales(m, t)[cone.NORMAL]

@@ -10,13 +10,12 @@ Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a fr
 from typing import NamedTuple
 
 from vigym.engine.kernels.axis import PAIRS as AXIS_PAIRS
-from vigym.engine.kernels.cone import PAIRS
 from vigym.engine.kernels.store import Store
 
 
 class Sizes(NamedTuple):
     """Numbers of bodies n, contacts c, free axes a, joints j (one per body, then those that close loops), loops,
-    pieces and couplings of loops (loop.py), and most free axes of a joint that is not floating, k."""
+    pieces and couplings of loops (loop.py), most free axes of a joint that is not floating, k, and p (see below)."""
 
     n: int
     c: int
@@ -27,6 +26,7 @@ class Sizes(NamedTuple):
     couplings: int
     pairs: int  # entries of the table that finds couplings
     k: int
+    p: int  # numbers a and b of a contact
 
 
 def model_fields(size):
@@ -85,8 +85,8 @@ def state_fields(size):
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "wrench": (j, 6),  # warm start: joint wrenches, contact pairs, axis pairs
-        "ca": (c, PAIRS),
-        "cb": (c, PAIRS),
+        "ca": (c, size.p),
+        "cb": (c, size.p),
         "la": (a, AXIS_PAIRS),
         "lb": (a, AXIS_PAIRS),
         "dry": (a, 1),
@@ -165,7 +165,7 @@ def scratch_fields(size):
         "approach": (c, 1),
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),
-        **{name: (c, PAIRS) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},
+        **{name: (c, size.p) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},
     }
 
 

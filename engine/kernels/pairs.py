@@ -81,9 +81,15 @@ def predict(t, a, b, da, db, flags):
     t.total[0][0] = t.total[0][0] + sum_of(after)
 
 
-def advance(t, block_a, block_b, a, b, da, db, flags, scales):
-    """a += alpha da, b += alpha db in the lanes that still iterate, then away from the boundary if they are stuck."""
-    live, alpha, lift = on(t.live[0][0]), t.alpha[0][0], t.lift[0][0]
-    for k, (scale_a, scale_b) in enumerate(scales):
-        new = warm(a[k] + alpha * da[k], b[k] + alpha * db[k], scale_a, scale_b, flags[k] * lift)
-        block_a[k], block_b[k] = select(live, new[0], a[k]), select(live, new[1], b[k])
+def advanced(t, a, b, da, db, flags, scales):
+    """a + alpha da and b + alpha db, then away from the boundary if the lane is stuck."""
+    alpha, lift = t.alpha[0][0], t.lift[0][0]
+    new = [warm(a[k] + alpha * da[k], b[k] + alpha * db[k], *sizes, flags[k] * lift) for k, sizes in enumerate(scales)]
+    return [x for x, _ in new], [y for _, y in new]
+
+
+def keep(t, block_a, block_b, a, b, new):
+    """The new pairs in the lanes that still iterate."""
+    live = on(t.live[0][0])
+    for k in range(len(a)):
+        block_a[k], block_b[k] = select(live, new[0][k], a[k]), select(live, new[1][k], b[k])

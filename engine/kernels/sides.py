@@ -1,13 +1,13 @@
 """The pairs of contacts and of axes, handed to what pairs.py does with any pair."""
 
 from vigym.engine.kernels import axis, cone, contact
-from vigym.engine.kernels.pairs import advance, excess, measure, note, predict
+from vigym.engine.kernels.pairs import advanced, excess, keep, measure, note, predict
 from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.sweep import each_contact, each_limited_axis
 
 
-def _contact(s, t, c):
-    return vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), cone.active(s.friction[c][0])
+def _contact(m, s, t, c):
+    return vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), cone.of(m).active(s.friction[c][0])
 
 
 def _axis(s, t, a):
@@ -23,7 +23,7 @@ def measure_axis(m, s, t, a):
 
 @each_contact
 def predict_contact(m, s, t, c):
-    predict(t, *_contact(s, t, c))
+    cone.of(m).predict(t, *_contact(m, s, t, c))
 
 
 @each_limited_axis
@@ -33,9 +33,11 @@ def predict_axis(m, s, t, a):
 
 @each_contact
 def update_contact(m, s, t, c):
-    advance(t, t.ca[c], t.cb[c], *_contact(s, t, c), contact.scales(m, t))
+    numbers = _contact(m, s, t, c)
+    keep(t, t.ca[c], t.cb[c], *numbers[:2], cone.of(m).advanced(t, *numbers, contact.scales(m, t)))
 
 
 @each_limited_axis
 def update_axis(m, s, t, a):
-    advance(t, t.la[a], t.lb[a], *_axis(s, t, a), axis.scales(m, t, a))
+    numbers = _axis(s, t, a)
+    keep(t, t.la[a], t.lb[a], *numbers[:2], advanced(t, *numbers, axis.scales(m, t, a)))

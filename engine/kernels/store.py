@@ -17,6 +17,7 @@ class Features(NamedTuple):
     limits: bool  # limits of position or effort, or dry friction, on free axes
     contacts: bool
     loops: bool
+    cone: str = "pyramid"  # see cone.py
     bounce: bool = False  # contacts with restitution
     smooth: bool = False  # pairs stop at a product of their own, instead of 0
 

@@ -8,7 +8,7 @@ from mechanisms import DT, Scene, scenes
 from vigym import Mechanism, Simulator
 from vigym.engine import coordinates
 from vigym.engine.joint_table import joint_table
-from vigym.engine.kernels import axis, contact, integrator, joint, layout, ldu, loop
+from vigym.engine.kernels import axis, circle, contact, integrator, joint, layout, ldu, loop
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
@@ -35,8 +35,8 @@ def stores(sim: Simulator, lanes: int, dtype: type) -> tuple[Group, Group, Group
     return m, s, t
 
 
-def simulator(scene: Scene) -> Simulator:
-    sim = Simulator(scene.mechanism, dt=DT, compiled=False)
+def simulator(scene: Scene, cone: str = "pyramid") -> Simulator:
+    sim = Simulator(scene.mechanism, dt=DT, cone=cone, compiled=False)
     x, q, v, w = scene.state
     sim.set_state(x=x, q=q, v=v, w=w)
     sim._set("effort", scene.effort[None, :, None])
@@ -71,9 +71,9 @@ def newton_direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
     return direction | {"ca": t.cda, "cb": t.cdb, "la": t.lda, "lb": t.ldb, "dry": t.ddry}
 
 
-def check_newton(scene: Scene) -> None:
-    """residual + d(residual) direction = 0, row by row; a b + a db + b da = 0, pair by pair."""
-    sim = simulator(scene)
+def check_newton(scene: Scene, cone: str) -> None:
+    """residual + d(residual) direction = 0, row by row; a b + a db + b da = 0, pair by pair (or U o W, circle.py)."""
+    sim = simulator(scene, cone)
     m, s, t = stores(sim, 2, float)
     residual(m, s, t)
     before = {name: getattr(t, name).copy() for name in (*UNKNOWNS, "r", "rN", "cr", "lr")}
@@ -100,19 +100,63 @@ def check_newton(scene: Scene) -> None:
         rough = s.friction[:, 0] > 0 if a == "ca" else None
         if rough is not None:
             flags[:, 1:] = rough[:, None]
-        product = before[a] * before[b] + before[a] * d[b] + before[b] * d[a]
+        if a == "ca" and cone == "exact":
+            numbers = [list(before[a].swapaxes(0, 1)), list(before[b].swapaxes(0, 1))]
+            steps = [list(1j * STEP * d[name].swapaxes(0, 1)) for name in (a, b)]
+            moved = [[x + dx for x, dx in zip(*pair, strict=True)] for pair in zip(numbers, steps, strict=True)]
+            product = np.stack(circle.all_products(*numbers), 1)
+            product = product + np.stack(circle.all_products(*moved), 1).imag / STEP
+        else:
+            product = before[a] * before[b] + before[a] * d[b] + before[b] * d[a]
         scale = 1.0 + np.abs(before[a] * d[b]).max(initial=0.0)
         np.testing.assert_allclose(flags * product, 0.0, atol=1e-9 * scale)
 
 
 @pytest.mark.parametrize("parts", [{}, {"contacts": True}, {"laws": True}, {"loops": True}], ids=str)
 def test_newton_direction_solves_the_linearised_equations(parts):
-    run = THOROUGH(given(scenes(**parts, consistent=True))(check_newton))
+    run = THOROUGH(given(scenes(**parts, consistent=True))(lambda scene: check_newton(scene, "pyramid")))
+    run()
+
+
+@pytest.mark.parametrize("relax", [0.0, 1.0])
+def test_newton_direction_of_the_exact_cone(relax, monkeypatch):
+    def relaxed(m, s, t):
+        begin(m, s, t)
+        t.relax[...] = relax
+
+    begin = globals()["begin_step"]
+    monkeypatch.setitem(globals(), "begin_step", relaxed)
+    run = THOROUGH(given(scenes(contacts=True, consistent=True))(lambda scene: check_newton(scene, "exact")))
+    run()
+
+
+@pytest.mark.parametrize("cone", ["pyramid", "exact"])
+def test_newton_direction_far_from_the_first_guess(cone, monkeypatch):
+    """Pairs anywhere inside their cones, relaxed contacts."""
+
+    def scattered(m, s, t):
+        begin(m, s, t)
+        rng = np.random.default_rng(0)
+        for name in ("ca", "cb"):
+            numbers = getattr(t, name)
+            numbers[...] *= rng.uniform(0.5, 2.0, numbers.shape[:-1])[..., None]
+        if cone == "exact":
+            t.ca[:, 2:] = 0.4 * t.cb[:, 1:2] * rng.uniform(-1, 1, (*t.ca[:, 2:].shape[:-1], 1))
+            t.cb[:, 2:] = 0.4 * t.ca[:, 1:2] * rng.uniform(-1, 1, (*t.cb[:, 2:].shape[:-1], 1))
+        t.relax[...] = 1.0
+
+    begin = globals()["start"]
+    monkeypatch.setitem(globals(), "start", scattered)
+    run = THOROUGH(given(scenes(contacts=True, consistent=True))(lambda scene: check_newton(scene, cone)))
     run()
 
 
 def test_newton_direction_with_everything():
-    run = THOROUGH(given(scenes(contacts=True, laws=True, loops=True, consistent=True))(check_newton))
+    run = THOROUGH(
+        given(scenes(contacts=True, laws=True, loops=True, consistent=True))(
+            lambda scene: check_newton(scene, "pyramid")
+        )
+    )
     run()
 
 

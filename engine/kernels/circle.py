@@ -1,0 +1,194 @@
+"""Coulomb's friction cone of one contact, a second-order cone: its numbers, their rows and their Newton direction.
+
+    a = gamma, psi, beta1, beta2        normal force; sliding; friction along t1, t2
+    b = s_gamma, s_psi, eta1, eta2      with the rows (residual r = row - b)
+        s_gamma = phi(z+)               gap at the next pose
+        s_psi   = cf gamma              radius of the cone
+        eta     = h B V                 sliding, m a step
+
+One pair gamma s_gamma = mu as everywhere, and one of second-order cones, U = (s_psi, beta) and W = (psi, eta), both
+inside |vector| <= scalar, whose Jordan product is
+
+    U o W = (s_psi psi + beta . eta,  s_psi eta + psi beta) = (mu, 0, 0)
+
+At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
+A contact without friction (cf = 0) has no interior: U and W rest at (1, 0, 0) and take no part. `lift` is 0, or cf in a
+relaxed step, see cone.py.
+"""
+
+from vigym.engine.kernels import pairs
+from vigym.engine.kernels.simd import less, maximum, minimum, select, sqrt
+
+PAIRS = 4
+TINY = 1e-300
+
+
+def active(cf):
+    """1 for the pairs that take part: the normal one and the cones'; their vectors are no pairs of their own."""
+    rough = select(less(0.0, cf), 1.0, 0.0)
+    return [1.0, rough, rough, rough]
+
+
+def scales(force, length):
+    """Usual sizes of (a, b)."""
+    return [(force, length), (length, force), (force, length), (force, length)]
+
+
+def cones(a, b):
+    """U and W."""
+    return [b[1], a[2], a[3]], [a[1], b[2], b[3]]
+
+
+def jordan(u, w):
+    """U o W"""
+    return [u[0] * w[0] + u[1] * w[1] + u[2] * w[2], u[0] * w[1] + w[0] * u[1], u[0] * w[2] + w[0] * u[2]]
+
+
+def all_products(a, b):
+    """gamma s_gamma, and U o W."""
+    return [a[0] * b[0], *jordan(*cones(a, b))]
+
+
+def errors(h, products, rows):
+    """What counts against the tolerance: N, m, N m; sliding as a velocity, m/s."""
+    rate = 1.0 / h
+    return [products[0], *(rate * p for p in products[1:]), rows[0], rows[1], rate * rows[2], rate * rows[3]]
+
+
+def force(cf, a):
+    """Contact force along (n, t1, t2)."""
+    rough = active(cf)[1]
+    return [a[0], rough * a[2], rough * a[3]]
+
+
+def rows(cf, lift, a, b, phi, slip):
+    """Residuals of the four rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
+    on = active(cf)
+    values = [phi - lift * a[1], cf * a[0], slip[0], slip[1]]
+    return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
+
+
+def inverses(a, b):
+    """1/(gamma s_gamma); 1/(s_psi psi - beta . eta), 1/psi; the last is not used."""
+    u, w = cones(a, b)
+    return [1.0 / (a[0] * b[0]), 1.0 / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2]), 1.0 / w[0], 0.0]
+
+
+def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
+    """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
+
+        gamma d(s_gamma) + s_gamma d(gamma) = k0,   U o dW + W o dU = (k1, k2, k3),   db = d(row) + r
+
+    solved in closed form: psi, then gamma and beta."""
+    on = active(cf)
+    u, w = cones(a, b)
+    ib = inverse[0] * a[0]  # 1/s_gamma
+    q = a[0] * ib
+    gamma = (k[0] - a[0] * r[0]) * ib - q * dphi  # at dpsi = 0
+    deta = [dslip[0] + r[2], dslip[1] + r[3]]
+    radius = cf * gamma + r[1]
+    inside = w[0] * w[0] - w[1] * w[1] - w[2] * w[2]
+    pull = [w[0] * u[1] - u[0] * w[1], w[0] * u[2] - u[0] * w[2]]
+    known = w[0] * k[1] - w[1] * k[2] - w[2] * k[3] - (pull[0] * deta[0] + pull[1] * deta[1]) - radius * inside
+    raised = q * lift
+    # (s_psi psi - beta . eta) dpsi = known - inside cf raised dpsi, divided by the left
+    dpsi = on[1] * known * inverse[1] / (1.0 + inside * cf * raised * inverse[1])
+    gamma = gamma + raised * dpsi
+    radius = cf * gamma + r[1]
+    beta = [on[1] * (k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[2] for j in range(2)]
+    da = [gamma, dpsi, *beta]
+    db = [dphi - lift * dpsi + r[0], *(on[1] * x for x in (radius, *deta))]
+    return da, db
+
+
+# ------------------------------------------------------------------------------------------------ interior point
+def open_sizes(sizes, normal):
+    """First guess of a cold start: usual sizes, nothing slides and no friction, but the normal pair as it is given."""
+    return [normal[0], sizes[1][0], 0.0, 0.0], [normal[1], sizes[1][1], 0.0, 0.0]
+
+
+def length(vector):
+    return sqrt(vector[1] * vector[1] + vector[2] * vector[2])
+
+
+def warm(a, b, sizes, floor):
+    """The last step's numbers lifted back to products of floor^2 in units of their scales.
+
+    U o W has the eigenvalues (u0 + |u|)(w0 - |w|) and (u0 - |u|)(w0 + |w|) where the vectors oppose each other: the
+    larger factor stays, the smaller one gives way."""
+    gamma, s_gamma = pairs.warm(a[0], b[0], *sizes[0], floor)
+    u, w = cones(a, b)
+    slide, radius = sizes[1]
+    size_u, size_w = length(u), length(w)
+    large_u = maximum((u[0] + size_u) / radius, maximum(floor, TINY))
+    large_w = maximum((w[0] + size_w) / slide, maximum(floor, TINY))
+    u0 = maximum(u[0], size_u + radius * floor * floor / large_w)
+    w0 = maximum(w[0], size_w + slide * floor * floor / large_u)
+    return [gamma, w0, a[2], a[3]], [s_gamma, u0, b[2], b[3]]
+
+
+def measure(t, a, b, flags):
+    """Products; the sum of those that are to become mu, and their count, over all pairs."""
+    values = all_products(a, b)
+    products = [flags[k] * values[k] for k in range(PAIRS)]
+    t.total[0][0] = t.total[0][0] + (products[0] + products[1])
+    t.count[0][0] = t.count[0][0] + (flags[0] + flags[1])
+    return products
+
+
+def excess(m, products, flags):
+    """How far products are above where they are to stop."""
+    return [*pairs.excess(m, products[:2], flags[:2]), *products[2:]]
+
+
+def targets(m, a, b, center):
+    """Complementarity targets, the vector part of U o W being 0."""
+    stop = m.option[0][4] if m.features.smooth else 0.0
+    values = all_products(a, b)
+    return [(center[k] + (stop if k < 2 else 0.0)) - values[k] for k in range(PAIRS)]
+
+
+def corrected(t, a, b, da, db, least):
+    """What the corrector adds to the targets: sigma mu - dU o dW, in proportion."""
+    normal = pairs.corrected(t, a[0], b[0], da[0], db[0], least)
+    center = maximum(t.center[0][0], least)
+    most = maximum(center, jordan(*cones(a, b))[0])
+    second = [minimum(maximum(x, -1.0 * most), most) for x in jordan(*cones(da, db))]
+    return [normal, center - second[0], -1.0 * second[1], -1.0 * second[2]]
+
+
+def reach(t, a, b, da, db, inverse):
+    """ratio = 1/(longest step that stays inside): of the normal pair, and of both cones.
+
+    The step alpha leaves a cone where |U + alpha dU|^2 (scalar^2 - vector^2) vanishes: with ratio = 1/alpha, at the
+    larger root of c ratio^2 + 2 b ratio + a = 0."""
+    pairs.reach(t, a[:1], b[:1], da[:1], db[:1], inverse[:1])
+    ratio = t.ratio[0][0]
+    for x, dx in zip(cones(a, b), cones(da, db), strict=True):
+        c = x[0] * x[0] - x[1] * x[1] - x[2] * x[2]
+        half = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
+        other = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
+        root = sqrt(maximum(half * half - other * c, 0.0))
+        ratio = maximum((root - half) / maximum(c, TINY), ratio)
+    t.ratio[0][0] = ratio
+
+
+def predict(t, a, b, da, db, flags):
+    """Complementarity after the affine step."""
+    alpha = t.alpha[0][0]
+    after = [[x[k] + alpha * dx[k] for k in range(PAIRS)] for x, dx in ((a, da), (b, db))]
+    values = all_products(*after)
+    t.total[0][0] = t.total[0][0] + (flags[0] * values[0] + flags[1] * values[1])
+
+
+def advanced(t, a, b, da, db, flags, sizes):
+    """The numbers after the step, away from the boundary if they are stuck."""
+    alpha, lift = t.alpha[0][0], t.lift[0][0]
+    new = [[x[k] + alpha * dx[k] for k in range(PAIRS)] for x, dx in ((a, da), (b, db))]
+    lifted = warm(*new, sizes, lift)
+    rough = less(0.5, flags[1])
+    keep = [True, rough, rough, rough]
+    return tuple(
+        [value if keep[k] is True else select(rough, value, old[k]) for k, value in enumerate(side)]
+        for side, old in zip(lifted, (a, b), strict=True)
+    )

@@ -1,0 +1,105 @@
+"""The friction pyramid of one contact: its pairs, their linear rows and their Newton direction (paper: eq. fric_comp).
+
+Six complementary pairs (a, b), a b = mu, each a force times a length. Sliding is counted in metres a step, h V, so that
+all pairs have the same unit:
+
+    a = gamma, psi, beta1..beta4        normal force; sliding; friction along +t1 -t1 +t2 -t2
+    b = s_gamma, s_psi, eta1..eta4      with the rows (residual r = row - b)
+        s_gamma = phi(z+)               gap at the next pose
+        s_psi   = cf gamma - sum(beta)  what is left of the pyramid
+        eta_i   = (+-) h B V + psi      sliding that direction i does not oppose
+
+A contact without friction (cf = 0) has no interior: its five friction pairs rest at 1 and take no part. `lift` is 0, or
+cf in a relaxed step, see cone.py.
+"""
+
+from vigym.engine.kernels import pairs
+from vigym.engine.kernels.simd import less, select
+
+PAIRS = 6
+
+
+def active(cf):
+    """1 for the pairs that take part, 0 for those at rest."""
+    rough = select(less(0.0, cf), 1.0, 0.0)
+    return [1.0, rough, rough, rough, rough, rough]
+
+
+def scales(force, length):
+    """Usual sizes of (a, b) for each pair."""
+    return [(force, length), (length, force)] + [(force, length)] * 4
+
+
+def errors(h, products, rows):
+    """What counts against the tolerance: N, m, N m; sliding as a velocity, m/s."""
+    rate = 1.0 / h
+    return [products[0], *(rate * p for p in products[1:]), rows[0], rows[1], *(rate * r for r in rows[2:])]
+
+
+def force(cf, a):
+    """Contact force along (n, t1, t2)."""
+    rough = active(cf)[1]
+    return [a[0], rough * (a[2] - a[3]), rough * (a[4] - a[5])]
+
+
+def rows(cf, lift, a, b, phi, slip):
+    """Residuals of the six linear rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
+    on = active(cf)
+    values = [phi - lift * a[1], cf * a[0] - (a[2] + a[3] + a[4] + a[5])]
+    values += [slip[0] + a[1], a[1] - slip[0], slip[1] + a[1], a[1] - slip[1]]
+    return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
+
+
+def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
+    """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
+
+        a db + b da = k,   db = d(row) + r
+
+    solved in closed form: psi, then gamma and the betas. `inverse` is 1/(a b)."""
+    on = active(cf)
+    ib = [inverse[j] * a[j] * on[j] for j in range(PAIRS)]  # 1/b, 0 for pairs at rest
+    q = [a[j] * ib[j] for j in range(PAIRS)]
+    c = [(k[j] - a[j] * r[j]) * ib[j] for j in range(PAIRS)]
+    slip = [None, None, dslip[0], -1.0 * dslip[0], dslip[1], -1.0 * dslip[1]]
+    da = [c[0] - q[0] * dphi] + [None] * 5  # at dpsi = 0
+    beta = [c[j] - q[j] * slip[j] for j in range(2, PAIRS)]  # at dpsi = 0
+    total = beta[0] + beta[1] + beta[2] + beta[3]
+    stiff = q[2] + q[3] + q[4] + q[5]
+    # psi d(s_psi) + s_psi d(psi) = k, divided by s_psi
+    raised = q[0] * lift
+    da[1] = (c[1] - q[1] * (cf * da[0] - total)) / (1.0 + q[1] * (stiff + cf * raised))
+    da[0] = da[0] + raised * da[1]
+    for j in range(2, PAIRS):
+        da[j] = beta[j - 2] - q[j] * da[1]
+    db = [dphi - lift * da[1] + r[0], cf * da[0] - (da[2] + da[3] + da[4] + da[5]) + r[1]]
+    db += [slip[j] + da[1] + r[j] for j in range(2, PAIRS)]
+    return da, [on[j] * db[j] for j in range(PAIRS)]
+
+
+def open_sizes(sizes, normal):
+    """First guess of a cold start: usual sizes, but the normal pair as it is given."""
+    return [normal[0], *(size[0] for size in sizes[1:])], [normal[1], *(size[1] for size in sizes[1:])]
+
+
+def warm(a, b, sizes, floor):
+    """The last step's pairs lifted back to the central path."""
+    lifted = [pairs.warm(a[j], b[j], *sizes[j], floor) for j in range(PAIRS)]
+    return [x for x, _ in lifted], [y for _, y in lifted]
+
+
+def inverses(a, b):
+    """1/(a b), which directions and step lengths share."""
+    return [1.0 / (a[j] * b[j]) for j in range(PAIRS)]
+
+
+def corrected(t, a, b, da, db, least):
+    """What the corrector adds to the targets."""
+    return [pairs.corrected(t, a[j], b[j], da[j], db[j], least) for j in range(PAIRS)]
+
+
+measure, excess, targets, reach, predict = pairs.measure, pairs.excess, pairs.targets, pairs.reach, pairs.predict
+
+
+def advanced(t, a, b, da, db, flags, sizes):
+    """The pairs after the step, away from the boundary if they are stuck."""
+    return pairs.advanced(t, a, b, da, db, flags, sizes)
