@@ -16,6 +16,7 @@ import struct
 import zlib
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -111,6 +112,11 @@ class Recorder:
             if self in self.sim.recorders:
                 self.sim.recorders.remove(self)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether frames can still be written."""
+        return self._file is not None
+
     def _chunk(self, data: bytes) -> None:
         self._write(HEAD.pack(len(data), zlib.crc32(data)) + data)
 
@@ -171,7 +177,7 @@ class Recording:
         parts["q"] /= np.linalg.norm(parts["q"], axis=-1, keepdims=True)
         return cls(head, words[:, 0] * head["dt"], (words[:, 1] & START) > 0, **parts, complete=complete)
 
-    @property
+    @cached_property
     def mechanism(self) -> Mechanism:
         """Bodies and contacts of what was recorded, to be drawn; it has no joints."""
         mechanism = Mechanism(self.head["gravity"])

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from vigym.envs.replay.replay import Replay
 
 MOST_POINTS = 2000  # of a line
-MOST_LINES = 8  # of a plot; of more contacts, only the extreme ones are told
+MOST_LINES = 4  # of a plot; of more contacts, only the extreme ones are told
 
 
 def page(replay: "Replay", *, forces: bool = True) -> str:
     """The whole page. It needs nothing but a browser."""
     server = start_server()
     try:
-        stage = Stage(server, replay.mechanism, replay.camera(), replay.scenery, replay.planes)
+        stage = Stage(server, replay.mechanism, replay.camera, replay.scenery, replay.planes)
         shown = replay.forces if forces else [None] * len(replay)
         stage.show(replay.x[0], replay.q[0], shown[0])
         server.flush()

@@ -1,7 +1,7 @@
 // Plots beside the player: REPLAY holds the times and the lines; a cursor follows the player's time, and a click on
 // a plot moves the player there. The player's time is what its slider says of itself.
 (() => {
-  const COLORS = ["#3377bb", "#dd7722", "#449966", "#cc4455", "#8866bb", "#ccaa33", "#33a0aa", "#bb6699"];
+  const COLORS = ["#3377bb", "#dd7722", "#449966", "#cc4455"];
   const WIDTH = 360, HEIGHT = 84, LEFT = 46, RIGHT = 4, TOP = 6, BOTTOM = 8;
   const times = REPLAY.time, end = times[times.length - 1] || 1;
 
@@ -46,7 +46,7 @@
     for (const line of values) for (const v of line) { low = Math.min(low, v); high = Math.max(high, v); }
     if (high - low < 1e-30) { low -= 0.5; high += 0.5; }
     const label = document.createElement("div");
-    label.style.marginTop = "4px";
+    label.style.cssText = `margin-top:4px;width:${WIDTH}px;white-space:nowrap;overflow:hidden`;
     label.append(unit ? `${title} [${unit}]` : title);
     const told = Object.keys(lines).map((name, k) => {
       const value = document.createElement("span");

@@ -3,6 +3,7 @@
 import html
 import os
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recording
 from vigym.engine.rotation import Array
+from vigym.envs.view.arrows import Arrows, force_scale
 from vigym.envs.view.camera import Camera
 
 SUFFIXES = (".html", ".mp4", ".gif", ".png")
@@ -32,6 +34,7 @@ class Replay(Recording):
         """Frames a second."""
         return (len(self) - 1) / self.time[-1] if self.time[-1] > 0.0 else 1.0
 
+    @cached_property
     def camera(self) -> Camera:
         """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves."""
         if self.head["camera"] is not None:
@@ -70,13 +73,17 @@ class Replay(Recording):
         keep[0] = True
         return np.flatnonzero(keep)
 
-    def renderer(self, width: int, height: int) -> Any:
-        """For pictures of it."""
+    def renderer(self, width: int, height: int, camera: Camera | None = None) -> Any:
+        """For pictures of it, from its own camera unless told."""
         from vigym.envs.view.picture import Renderer
 
-        return Renderer(
-            self.mechanism, width, height, self.camera(), planes=self.planes, scenery=self.scenery
-        )
+        scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery}
+        return Renderer(self.mechanism, width, height, camera or self.camera, **scene)
+
+    def arrows(self, x: Array, q: Array, forces: Array) -> Arrows:
+        """Forces at the contacts, as long as on the page."""
+        scale = force_scale(self.mechanism, self.camera.distance)
+        return Arrows.at_contacts(self.mechanism, x, q, forces, scale)
 
     def html(self, *, forces: bool = True) -> str:
         """One page that plays it offline, with a timeline, arrows and plots."""

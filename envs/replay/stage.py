@@ -14,7 +14,7 @@ from vigym.engine.rotation import Array, from_matrix
 from vigym.engine.shapes import Shape
 from vigym.envs.replay.extra import require
 from vigym.envs.replay.mesh import Mesh, merge, mesh
-from vigym.envs.view.arrows import Arrows
+from vigym.envs.view.arrows import Arrows, force_scale
 from vigym.envs.view.camera import Camera
 from vigym.envs.view.look import tile_size
 from vigym.envs.view.scene import parts_of, plane_table, planes_of
@@ -38,12 +38,6 @@ def stop_server(server: Any) -> None:
         server.stop()
 
 
-def force_scale(mechanism: Mechanism, camera: Camera) -> float:
-    """Metres an arrow is long per newton: the weight of the mechanism is a third of the camera's distance."""
-    fall = float(np.linalg.norm(mechanism.gravity)) or 9.81
-    return 0.3 * camera.distance / (fall * sum(body.mass for body in mechanism.bodies))
-
-
 class Stage:
     """What a server shows of one mechanism.
 
@@ -60,7 +54,7 @@ class Stage:
         planes: Iterable[tuple[ArrayLike, float]] | None = None,
     ) -> None:
         self.server, self.mechanism, self.camera = server, mechanism, camera
-        self.scale = force_scale(mechanism, camera)
+        self.scale = force_scale(mechanism, camera.distance)
         names = [body.name for body in mechanism.bodies]
         body = camera.trackbodyid
         self.tracked = names.index(body) if isinstance(body, str) else body
