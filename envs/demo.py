@@ -230,7 +230,12 @@ def run_robot(name: str, seconds: float | None, seed: int, picture: bool, out: P
     watch.tell(out / f"{name}.csv")
     env.close()
     if picture:
-        options = {"poses": robot.poses, "window": robot.window, "spread": robot.spread, "camera": robot.camera}
+        options: dict[str, Any] = {
+            "poses": robot.poses,
+            "window": robot.window,
+            "spread": robot.spread,
+            "camera": robot.camera,
+        }
         print(f"wrote {Replay.load(recording).save(out / f'{name}.png', **options)}")
     tell_replay(recording)
 

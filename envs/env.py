@@ -64,7 +64,7 @@ class RobotEnv(gym.Env):
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}
         self.render_mode = render_mode
-        self.picture = Picture(self.task, render_mode, width, height, default_camera_config, speed, browse)
+        self.picture = Picture(self, render_mode, width, height, default_camera_config, speed, browse)
 
     @property
     def dt(self) -> float:
@@ -88,7 +88,7 @@ class RobotEnv(gym.Env):
 
     def record(self, path: str | PathLike[str]) -> Recorder:
         """Write poses, forces, gaps, joint errors, actions and rewards to a file from now on, until it is closed."""
-        return self.picture.record(path, title=self.spec.id if self.spec else None)
+        return self.picture.record(path)
 
     def render(self) -> Any:
         """A picture, as `render_mode` says."""

@@ -20,7 +20,7 @@ FIRST = 0.5  # m, from the start to the first riser
 AWAY = 2.0  # m: at least half as far is a riser that is not there
 NOSING = 0.03  # m, more than a foot's radius: feet that come down behind it are clear of the riser
 DRAWN = 20  # treads in pictures
-STONES = (0.80, 0.79, 0.76), (0.70, 0.69, 0.66)  # every other tread
+STONES = (0.80, 0.79, 0.76, 1.0), (0.70, 0.69, 0.66, 1.0)  # every other tread
 NEAR = 1e-6  # m: closer than that to its tread, a foot stands on it
 
 

@@ -18,11 +18,14 @@ RENDER_MODES = ["human", "rgb_array", "depth_array"]
 
 
 class Picture:
-    """render_mode, size and camera of the pictures of a task."""
+    """How an environment, or a batch of them, is seen: its `task`, render_mode, size and camera of pictures.
+
+    speed, browse: of the live page, times real time at first, and whether to open a browser
+    """
 
     def __init__(
         self,
-        task: "Task",
+        owner: Any,
         mode: str | None,
         width: int,
         height: int,
@@ -34,17 +37,21 @@ class Picture:
             raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {mode!r}")
         if mode == "human":
             check("viser", 'render_mode="human"')
-        self.task, self.mode, self.width, self.height = task, mode, width, height
-        self.camera = {**task.camera, **(camera or {})}
-        self.title = type(task).__name__
-        self.speed = number(speed, "speed", InputError, above=0.0)  # of the live page at first, times real time
-        self.browse = browse
+        self.owner, self.mode, self.width, self.height = owner, mode, width, height
+        self.task: Task = owner.task
+        self.camera = {**self.task.camera, **(camera or {})}
+        self.speed, self.browse = number(speed, "speed", InputError, above=0.0), browse
         self.recorder: Recorder | None = None
         self._renderer: Any = None
         self._live: Any = None
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_renderer": None, "_live": None, "recorder": None}
+
+    @property
+    def title(self) -> str:
+        """The id, or the name of the task if the environment was not made by Gymnasium."""
+        return self.owner.spec.id if self.owner.spec else type(self.task).__name__
 
     def renderer(self) -> Any:
         """The ray caster, made when first needed."""
@@ -67,10 +74,10 @@ class Picture:
             self._live = Live(self.task.sim, self.task.dt, camera, **options)
         return self._live
 
-    def record(self, path: str | PathLike[str], env: int = 0, title: str | None = None) -> Recorder:
+    def record(self, path: str | PathLike[str], env: int = 0) -> Recorder:
         """Write what happens in one environment to a file; a recording that is under way ends."""
         self.end_recording()
-        look = {"title": title or self.title, "camera": self.camera, **self.task.scene()}
+        look = {"title": self.title, "camera": self.camera, **self.task.scene()}
         self.recorder = Recorder(self.task.sim, path, env, n_actions=self.task.n_actions, **look)
         return self.recorder
 

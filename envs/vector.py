@@ -62,7 +62,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.single_action_space, self.single_observation_space = self.task.action_space, self.task.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.picture = Picture(self.task, render_mode, width, height, default_camera_config, speed, browse)
+        self.picture = Picture(self, render_mode, width, height, default_camera_config, speed, browse)
         seeded = [make_generator() for _ in range(num_envs)]
         self._rngs, self._seeds = [rng for rng, _ in seeded], [seed for _, seed in seeded]
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
@@ -145,7 +145,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
 
     def record(self, path: str | PathLike[str], env: int = 0) -> Recorder:
         """Write poses, forces, gaps, joint errors, actions and rewards of one environment to a file from now on."""
-        return self.picture.record(path, env, title=self.spec.id if self.spec else None)
+        return self.picture.record(path, env)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """One picture an environment, as Gymnasium's wrappers expect; `render_grid` has them in one."""

@@ -1,5 +1,6 @@
 """A replay as a film: MP4 or GIF, drawn by the ray caster, written by the ffmpeg that imageio-ffmpeg brings along."""
 
+import contextlib
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,15 +46,11 @@ def film(
     renderer, draw_forces = replay.renderer(w, h), forces and bool(replay.forces.shape[1])
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
-        assert process.stderr is not None
-        try:
+        with contextlib.suppress(BrokenPipeError):  # ffmpeg says why
             for time in tqdm(times, desc=path.name, unit="picture"):
                 x, q, pressed = replay.at(time)
                 arrows = replay.arrows(x, q, pressed) if draw_forces else None
                 process.stdin.write(renderer.render(x, q, arrows=arrows).tobytes())
-            process.stdin.close()
-        except BrokenPipeError:
-            pass  # ffmpeg says why
-        complaint = process.stderr.read().decode(errors="replace").strip()
+        complaint = process.communicate()[1].decode(errors="replace").strip()
     if process.returncode:
         raise InputError(f"{path} could not be written: {complaint or f'ffmpeg ended with {process.returncode}'}")

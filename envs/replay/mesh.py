@@ -36,7 +36,8 @@ def merge(meshes: list[Mesh]) -> Mesh:
 
 
 def _box(half: Array) -> Mesh:
-    vertices, faces = [], []
+    vertices: list[Array] = []
+    faces: list[list[int]] = []
     for axis in range(3):
         for side in (-1.0, 1.0):
             corner = np.zeros((4, 3))

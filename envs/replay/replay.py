@@ -5,15 +5,17 @@ import os
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recording
 from vigym.engine.rotation import Array
-from vigym.envs.view.arrows import Arrows, force_scale
-from vigym.envs.view.camera import Camera
+
+if TYPE_CHECKING:
+    from vigym.envs.view.arrows import Arrows
+    from vigym.envs.view.camera import Camera
 
 SUFFIXES = (".html", ".mp4", ".gif", ".png")
 
@@ -35,13 +37,13 @@ class Replay(Recording):
         return (len(self) - 1) / self.time[-1] if self.time[-1] > 0.0 else 1.0
 
     @cached_property
-    def camera(self) -> Camera:
+    def camera(self) -> "Camera":
         """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves."""
-        if self.head["camera"] is not None:
-            return Camera.from_config(self.head["camera"])
-        from vigym.envs.view.picture import framing
+        from vigym.envs.view.picture import Camera, framing
         from vigym.envs.view.scene import Cast, parts_of
 
+        if self.head["camera"] is not None:
+            return Camera.from_config(self.head["camera"])
         camera = framing(Cast(parts_of(self.mechanism, {}, self.scenery)).solids(self.x[0], self.q[0]), 1.0)
         away = np.linalg.norm(self.x[:, 0, :2] - self.x[0, 0, :2], axis=-1).max()
         if away < 0.25 * camera.distance:
@@ -54,7 +56,7 @@ class Replay(Recording):
         k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
         if k + 1 == len(self) or self.start[k + 1]:
             return self.x[k], self.q[k], self.forces[k]
-        s = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
+        s = max(0.0, (time - self.time[k]) / (self.time[k + 1] - self.time[k]))
         near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
         x, q, forces = (
             (1.0 - s) * now + s * then
@@ -73,15 +75,17 @@ class Replay(Recording):
         keep[0] = True
         return np.flatnonzero(keep)
 
-    def renderer(self, width: int, height: int, camera: Camera | None = None) -> Any:
+    def renderer(self, width: int, height: int, camera: "Camera | None" = None) -> Any:
         """For pictures of it, from its own camera unless told."""
         from vigym.envs.view.picture import Renderer
 
         scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery}
         return Renderer(self.mechanism, width, height, camera or self.camera, **scene)
 
-    def arrows(self, x: Array, q: Array, forces: Array) -> Arrows:
+    def arrows(self, x: Array, q: Array, forces: Array) -> "Arrows":
         """Forces at the contacts, as long as on the page."""
+        from vigym.envs.view.arrows import Arrows, force_scale
+
         scale = force_scale(self.mechanism, self.camera.distance)
         return Arrows.at_contacts(self.mechanism, x, q, forces, scale)
 

@@ -83,7 +83,7 @@ class Stage:
     def _look(self) -> None:
         """The camera of whoever opens the page."""
         first = self.server.initial_camera
-        _, up, forward = self.camera.axes()
+        forward = self.camera.axes()[2]
         at = np.array(self.camera.lookat)
         first.look_at, first.position = at, at - self.camera.distance * forward
         first.up, first.fov = (0.0, 0.0, 1.0), math.radians(self.camera.fovy)

@@ -15,11 +15,21 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 INSTALL = "no browser: apt-get install chromium (Debian), or put chromium or google-chrome on PATH"
-FLAGS = (
-    "--headless --no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --remote-debugging-port=0 "
-    "--window-size=1200,760 --disable-quic --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync --disable-extensions --disable-dev-shm-usage --mute-audio"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--use-angle=swiftshader",  # graphics without a graphics card
+    "--enable-unsafe-swiftshader",
+    "--remote-debugging-port=0",
+    "--window-size=1200,760",
+    "--no-first-run",
+    "--disable-quic",
+    "--disable-sync",
+    "--disable-extensions",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 PATIENCE = 60.0  # s: software graphics on a busy machine
 
 
@@ -44,6 +54,7 @@ class Browser:
         self.socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, open_timeout=PATIENCE)
         self.numbers, self.session = itertools.count(1), None
         self.complaints: list[str] = []  # errors of the console, and exceptions
+        self.requests: list[str] = []  # once Network.enable was called
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
@@ -63,6 +74,8 @@ class Browser:
 
     def _listen(self, told):
         params = told.get("params", {})
+        if told.get("method") == "Network.requestWillBeSent":
+            self.requests.append(params["request"]["url"])
         if told.get("method") == "Runtime.exceptionThrown":
             self.complaints.append(json.dumps(params["exceptionDetails"])[:500])
         elif told.get("method") == "Runtime.consoleAPICalled" and params["type"] in ("error", "assert"):
@@ -106,7 +119,9 @@ class Browser:
 
     def center(self, script):
         """The middle of an element, in pixels of the window."""
-        return self.run(f"(() => {{const r = ({script}).getBoundingClientRect(); return [r.x + r.width/2, r.y + r.height/2]}})()")
+        return self.run(
+            f"(() => {{const r = ({script}).getBoundingClientRect(); return [r.x + r.width/2, r.y + r.height/2]}})()"
+        )
 
     def click(self, script):
         """A click on an element."""
