@@ -2,7 +2,10 @@
 // a plot moves the player there. The player's time is what its slider says of itself.
 (() => {
   const COLORS = ["#3377bb", "#dd7722", "#449966", "#cc4455"];
-  const WIDTH = 360, HEIGHT = 84, LEFT = 46, RIGHT = 4, TOP = 6, BOTTOM = 8;
+  const between = (low, value, high) => Math.round(Math.min(high, Math.max(low, value)));
+  const WIDTH = between(200, 0.3 * innerWidth, 360);
+  const HEIGHT = between(36, (innerHeight - 90) / REPLAY.plots.length - 24, 84);
+  const LEFT = 46, RIGHT = 4, TOP = 6, BOTTOM = 8;
   const times = REPLAY.time, end = times[times.length - 1] || 1;
 
   const slider = () => document.querySelector("[role=slider]");

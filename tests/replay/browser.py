@@ -21,7 +21,6 @@ FLAGS = [
     "--use-angle=swiftshader",  # graphics without a graphics card
     "--enable-unsafe-swiftshader",
     "--remote-debugging-port=0",
-    "--window-size=1200,760",
     "--no-first-run",
     "--disable-quic",
     "--disable-sync",
@@ -30,7 +29,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
 ]
-PATIENCE = 60.0  # s: software graphics on a busy machine
+PATIENCE = 120.0  # s: software graphics on a busy machine
 
 
 def find():
@@ -41,12 +40,13 @@ def find():
 
 
 class Browser:
-    """One page of a browser with a new profile in `folder`."""
+    """One page of a browser with a new profile in `folder`; size: of its window."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, size: tuple[int, int] = (800, 560)) -> None:
         from websockets.sync.client import connect
 
-        command = [find(), *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        own = [f"--user-data-dir={folder}", "--window-size={},{}".format(*size)]
+        command = [find(), *FLAGS, *own, "about:blank"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         told = folder / "DevToolsActivePort"
         wait(lambda: told.exists() and told.read_text().count("\n") >= 1, "the browser to start")
@@ -117,15 +117,15 @@ class Browser:
                 clickCount=1,
             )
 
-    def center(self, script):
-        """The middle of an element, in pixels of the window."""
-        return self.run(
-            f"(() => {{const r = ({script}).getBoundingClientRect(); return [r.x + r.width/2, r.y + r.height/2]}})()"
-        )
+    def box(self, script):
+        """Left edge, middle height and width of an element, in pixels of the window."""
+        rectangle = f"(() => {{const r = ({script}).getBoundingClientRect(); return [r.x, r.y + r.height/2, r.width]}})()"
+        return self.run(rectangle)
 
     def click(self, script):
         """A click on an element."""
-        self.press(*self.center(script))
+        left, y, width = self.box(script)
+        self.press(left + width / 2, y)
 
     def close(self):
         try:

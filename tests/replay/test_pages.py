@@ -12,7 +12,7 @@ from replay.browser import PATIENCE, Browser, wait
 
 from vigym.envs.controllers import scripted
 
-MIDDLE = np.s_[160:620, 320:800]  # of the window: the robot, without plots and messages
+MIDDLE = np.s_[150:400, 250:510]  # of the window: the robot, without plots and messages
 NOW = "[...document.querySelectorAll('#vigym-plots span')].map(e => e.textContent).join(' ')"
 CANVAS = "document.querySelector('#vigym-plots canvas')"
 
@@ -67,18 +67,15 @@ def play_and_scrub(browser, replay):
     late = still(browser)
     assert changed(early, late) > 300  # legs have moved
     assert browser.run(NOW) != told  # the plots' values have followed
-    x, y = browser.center(CANVAS)
-    plot = np.s_[int(y) - 30 : int(y) + 30, int(x) - 120 : int(x) + 170]
-    assert changed(early, late, plot) > 50  # and so has their cursor
+    left, y, width = map(int, browser.box(CANVAS))
+    plot = np.s_[y - 15 : y + 15, left + 46 : left + width]
+    assert changed(early, late, plot) > 25  # and so has their cursor
     # back: as it was
     browser.run("vigym.seek(0.4)")
     browser.until("Math.abs(vigym.now() - 0.4) < 1e-3", "the player to go back to 0.4 s")
     assert changed(early, still(browser)) < 20
-    # a press on a plot goes to the time below it; the plot's lines begin 46 pixels from its left edge of 360
-    left, top, width = browser.run(
-        f"(() => {{const r = {CANVAS}.getBoundingClientRect(); return [r.x, r.y, r.width]}})()"
-    )
-    browser.press(left + 46 + 0.5 * (width - 50), top + 40)
+    # a press on a plot goes to the time below it; the plot's lines begin 46 pixels from its left edge
+    browser.press(left + 46 + 0.5 * (width - 50), y)
     browser.until(f"Math.abs(vigym.now() - {0.5 * replay.time[-1]}) < 0.02", "the player to follow the press")
     assert changed(early, still(browser)) > 100
     # it plays on when told to
@@ -184,18 +181,15 @@ def test_the_live_page(browser):
         wait(run.rests, "the robot to rest again")
         assert run.steps == before + 3
         assert changed(rest, still(browser)) > 20
-        # the push: a number typed beside the slider
-        x = browser.center(labelled("Along y [N]", "input[type=text], input:not([type=range])"))
-        browser.press(*x)
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key="a", code="KeyA", modifiers=2, commands=["selectAll"])
-        browser.call("Input.insertText", text="120")
-        browser.call("Input.dispatchKeyEvent", type="keyDown", key="Enter", code="Enter", windowsVirtualKeyCode=13)
-        wait(lambda: run.live.push[1].value > 100.0, "the push")
-        y = run.env.unwrapped.task.state.v[0, 0, 1]
+        # the push: the slider, three quarters to the right
+        left, y, width = browser.box(labelled("Along y [N]", ".mantine-Slider-root"))
+        browser.press(left + 0.75 * width, y)
+        wait(lambda: run.live.push[1].value > 50.0, "the push")
+        speed = run.env.unwrapped.task.state.v[0, 0, 1]
         for k in range(1, 4):
             browser.click(button("Single step"))
             wait(lambda k=k: run.steps >= before + 3 + k, "a single step")
-        assert run.env.unwrapped.task.state.v[0, 0, 1] > y + 0.1  # 120 N on 12 kg for 40 ms, less what the legs do
+        assert run.env.unwrapped.task.state.v[0, 0, 1] > speed + 0.1  # 100 N on 12 kg for 40 ms, less what the legs do
         browser.click(button("Let go"))
         wait(lambda: run.live.force() is None, "the push to end")
         browser.call("Page.navigate", url="about:blank")
