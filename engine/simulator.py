@@ -131,7 +131,7 @@ class Simulator:
         state = [
             self._get(name)[env]
             if value is None
-            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3), env=env)
+            else batch(value, name, self.num_envs, (self.model.n_bodies, 4 if name == "q" else 3), StateError, env)
             for name, value in {"x": x, "q": q, "v": v, "w": w}.items()
         ]
         size = np.linalg.norm(state[1], axis=-1, keepdims=True)
@@ -158,8 +158,9 @@ class Simulator:
         """
         model, axes = self.model, (self.model.n_axes,)
         env = chosen(mask, self.num_envs)
-        phi = self._array(positions, "positions", axes, env=env)
-        rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes, env=env)
+        n = self.num_envs
+        phi = batch(positions, "positions", n, axes, StateError, env)
+        rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
         root = self._given(env, **roots)
         phi = coordinates.close_loops(model, phi, root.x, root.q)
         rates = coordinates.close_rates(model, phi, rates, root.x, root.q)
@@ -265,7 +266,7 @@ class Simulator:
             self._set("target", field)
 
     def _control(self, value: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Array | None:
-        return None if value is None else self._array(value, name, shape, InputError)
+        return None if value is None else batch(value, name, self.num_envs, shape, InputError)
 
     # -------------------------------------------------------------------------------------------- read-out
     @property
@@ -396,8 +397,3 @@ class Simulator:
         self.__dict__.update(state)
         self._build()
         self.restore(saved)
-
-    def _array(
-        self, value: ArrayLike, name: str, shape: tuple[int, ...], error: type = StateError, env: Indices | None = None
-    ) -> Array:
-        return batch(value, name, self.num_envs, shape, error, env)

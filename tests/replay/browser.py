@@ -119,7 +119,9 @@ class Browser:
 
     def box(self, script):
         """Left edge, middle height and width of an element, in pixels of the window."""
-        rectangle = f"(() => {{const r = ({script}).getBoundingClientRect(); return [r.x, r.y + r.height/2, r.width]}})()"
+        rectangle = (
+            f"(() => {{const r = ({script}).getBoundingClientRect(); return [r.x, r.y + r.height/2, r.width]}})()"
+        )
         return self.run(rectangle)
 
     def click(self, script):

@@ -7,11 +7,6 @@ import vigym
 from vigym.envs.controllers import scripted
 
 
-@pytest.fixture(autouse=True)
-def no_browser_opens(monkeypatch):
-    monkeypatch.setattr("webbrowser.open", lambda url: False)
-
-
 @pytest.fixture(scope="session")
 def trot(tmp_path_factory):
     """Two seconds of the A1's trot, as a file."""

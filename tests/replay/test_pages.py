@@ -154,10 +154,11 @@ class Running:
 
 def labelled(text, tag="input"):
     """Script: the control of a row with that label."""
-    return (
-        f"(() => {{const label = [...document.querySelectorAll('label, span, button')].find(e => e.innerText === '{text}');"
-        f"let row = label; while (!row.querySelector('{tag}')) row = row.parentElement; return row.querySelector('{tag}')}})()"
-    )
+    return f"""(() => {{
+        let row = [...document.querySelectorAll('label, span')].find(e => e.innerText === '{text}');
+        while (!row.querySelector('{tag}')) row = row.parentElement;
+        return row.querySelector('{tag}');
+    }})()"""
 
 
 def button(text):
