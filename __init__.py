@@ -10,6 +10,7 @@ from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.engine.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
 from vigym.envs.registration import register as _register
+from vigym.envs.replay.replay import Replay
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ __all__ = [
     "InputError",
     "Mechanism",
     "MechanismError",
+    "Replay",
     "Simulator",
     "Sphere",
     "StateError",

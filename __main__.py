@@ -21,6 +21,10 @@ COMMANDS = {
         "vigym.envs.demo:demo",
         "Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.",
     ),
+    "view": (
+        "vigym.envs.replay.command:view",
+        "Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.",
+    ),
 }
 
 DESCRIPTION = f"""vigym {__version__}: rigid bodies with joints, contact and friction.

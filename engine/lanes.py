@@ -52,6 +52,10 @@ class Lanes:
         rows = self._rows[name]
         return rows.copy().reshape(len(rows) * LANES, *rows.shape[2:])[: self.num_envs]
 
+    def row(self, name: str, env: int) -> Array:
+        """A copy of a field of one environment, (n, k)."""
+        return self._rows[name][divmod(env, LANES)].copy()
+
     def set(self, name: str, value: Array, env: Indices | None = None) -> None:
         """Write (len(env), n, k) into the environments `env`, or (num_envs, n, k) into all."""
         rows = self._rows[name]

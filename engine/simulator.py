@@ -1,6 +1,7 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
 import hashlib
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from vigym.engine.kernels.step import FAST, TICKS
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options, driven
+from vigym.engine.recording import Recorder
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
@@ -86,6 +88,7 @@ class Simulator:
         self._acting = set(CONTROLS)  # those that may differ from zero
         self._effort_limit = self._get("effort_limit")[..., 0]
         self._driven = any(driven(joint).any() for joint in self.model.axis_joints)
+        self.recorders: list[Recorder] = []
 
     # -------------------------------------------------------------------------------------------- state
     @property
@@ -114,7 +117,7 @@ class Simulator:
         the environments to set, the others keep state and warm start; targets of drives stay. A state with a NaN, an
         open joint, a penetration or a coordinate beyond its limits raises StateError and changes nothing.
         """
-        env = self._chosen(mask)
+        env = chosen(mask, self.num_envs)
         new = self._given(env, x, q, v, w)
         if x is None and q is None:
             phi = self.joint_positions()[env]  # with the turns counted so far
@@ -129,7 +132,7 @@ class Simulator:
         state = [
             self._get(name)[env]
             if value is None
-            else self._array(value, name, (self.model.n_bodies, 4 if name == "q" else 3), env=env)
+            else batch(value, name, self.num_envs, (self.model.n_bodies, 4 if name == "q" else 3), StateError, env)
             for name, value in {"x": x, "q": q, "v": v, "w": w}.items()
         ]
         size = np.linalg.norm(state[1], axis=-1, keepdims=True)
@@ -155,9 +158,10 @@ class Simulator:
         step at these velocities ends.
         """
         model, axes = self.model, (self.model.n_axes,)
-        env = self._chosen(mask)
-        phi = self._array(positions, "positions", axes, env=env)
-        rates = np.zeros_like(phi) if velocities is None else self._array(velocities, "velocities", axes, env=env)
+        env = chosen(mask, self.num_envs)
+        n = self.num_envs
+        phi = batch(positions, "positions", n, axes, StateError, env)
+        rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
         root = self._given(env, **roots)
         phi = coordinates.close_loops(model, phi, root.x, root.q)
         rates = coordinates.close_rates(model, phi, rates, root.x, root.q)
@@ -202,6 +206,8 @@ class Simulator:
         self._set("status", np.array([1.0, 0.0, 0.0, 0.0, 0.0]), env)
         if len(env) == self.num_envs:
             self._unchecked = False
+        for recorder in self.recorders:
+            recorder.jump(env)
 
     def _check(self, env: Indices, state: State, phi: Array, closed: bool = False) -> None:
         limits = self._get("bounds")[env], self._get("bounded")[env]
@@ -235,6 +241,8 @@ class Simulator:
         if self._acting or not all(value is None for value in inputs):
             self._apply(inputs)
         self._lanes.run(repeat)
+        for recorder in self.recorders:
+            recorder.frame(repeat)
 
     def _apply(self, inputs: tuple[ArrayLike | None, ...]) -> None:
         """Take over efforts, forces and torques (zero where left out) and targets, once all of them are checked."""
@@ -260,7 +268,7 @@ class Simulator:
             self._set("target", field)
 
     def _control(self, value: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Array | None:
-        return None if value is None else self._array(value, name, shape, InputError)
+        return None if value is None else batch(value, name, self.num_envs, shape, InputError)
 
     # -------------------------------------------------------------------------------------------- read-out
     @property
@@ -319,6 +327,11 @@ class Simulator:
         `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes."""
         return gradients(self, inputs)
 
+    def record(self, path: str | PathLike[str], env: int = 0, **look: Any) -> Recorder:
+        """Write environment `env` to a file at every `step`, until the recorder is closed; look: see `Recorder`."""
+        self.recorders.append(Recorder(self, path, env, **look))
+        return self.recorders[-1]
+
     # -------------------------------------------------------------------------------------------- parameters
     def parameter(self, name: str) -> Array:
         """mass, inertia (of bodies), friction, restitution, offset (of contacts), stiffness, damping, kp, kd,
@@ -331,7 +344,7 @@ class Simulator:
 
         A gain, a limit or a friction of a joint can be changed where the mechanism has one.
         """
-        env = self._chosen(mask)
+        env = chosen(mask, self.num_envs)
         shapes = {name: parameters.shape(self.model, name) for name in values}
         arrays = {
             name: batch(value, name, self.num_envs, shapes[name], InputError, env, infinite=name == "effort_limit")
@@ -364,6 +377,8 @@ class Simulator:
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
         self._unchecked, self._acting = unchecked, set(CONTROLS)
         self._effort_limit = self._get("effort_limit")[..., 0]
+        for recorder in self.recorders:
+            recorder.jump(range(self.num_envs))
 
     def _head(self, slab: bytes, unchecked: bool) -> bytes:
         """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""
@@ -383,11 +398,3 @@ class Simulator:
         self.__dict__.update(state)
         self._build()
         self.restore(saved)
-
-    def _array(
-        self, value: ArrayLike, name: str, shape: tuple[int, ...], error: type = StateError, env: Indices | None = None
-    ) -> Array:
-        return batch(value, name, self.num_envs, shape, error, env)
-
-    def _chosen(self, mask: ArrayLike | None) -> Indices:
-        return chosen(mask, self.num_envs)

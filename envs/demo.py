@@ -3,7 +3,6 @@
 import csv
 import time
 from collections.abc import Callable
-from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -15,6 +14,8 @@ from tyro.conf import Positional
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Cylinder
 from vigym.engine.simulator import Simulator
+from vigym.envs.controllers import scripted
+from vigym.envs.replay.replay import Replay
 
 
 def box() -> Simulator:
@@ -68,13 +69,12 @@ SCENES: dict[str, Callable[[], Simulator]] = {"box": box, "chain": chain, "fourb
 
 
 class Robot(NamedTuple):
-    """An environment, its scripted controller ("module:class"), seconds to simulate, options of its reset.
+    """An environment, seconds to simulate, options of its reset.
 
     For the film strip: number of poses, from and to when, s, how far each is moved along x, m, and the camera.
     """
 
     env_id: str
-    controller: str
     seconds: float
     options: dict[str, Any]
     poses: int
@@ -86,7 +86,6 @@ class Robot(NamedTuple):
 ROBOTS = {
     "hopper": Robot(
         "VIHopper-v0",
-        "vigym.envs.controllers.hopper:HopperFlip",
         3.0,
         {},
         9,
@@ -96,7 +95,6 @@ ROBOTS = {
     ),
     "quadruped": Robot(
         "VIQuadruped-v0",
-        "vigym.envs.controllers.quadruped:QuadrupedTrot",
         8.0,
         {"command": (0.5, 0.0, 0.0)},
         5,
@@ -106,7 +104,6 @@ ROBOTS = {
     ),
     "snake": Robot(
         "VISnake-v0",
-        "vigym.envs.controllers.snake:SnakeGait",
         10.0,
         {},
         4,
@@ -118,12 +115,11 @@ ROBOTS = {
 
 
 class Watch:
-    """What is worth telling about a run, and the poses of all its bodies."""
+    """What is worth telling about a run, and the poses of all its bodies as rows of a table."""
 
     def __init__(self, sim: Simulator) -> None:
         self.sim, self.names = sim, [body.name for body in sim.model.mechanism.bodies]
         self.rows: list[list[Any]] = []
-        self.poses: list[tuple[np.ndarray, np.ndarray]] = []
         self.gap, self.error, self.iterations, self.steps, self.spent = np.inf, 0.0, 0, 0, 0.0
 
     def after(self, steps: int, spent: float) -> None:
@@ -137,7 +133,6 @@ class Watch:
         self.error = max(self.error, sim.joint_error()[0])
         self.iterations += sim.status.iterations[0]
         state = sim.state
-        self.poses.append((state.x[0], state.q[0]))
         for i, name in enumerate(self.names):
             self.rows.append([f"{self.steps * sim.dt:.6g}", name, *state.x[0, i], *state.q[0, i]])
 
@@ -190,6 +185,8 @@ def run_scene(scene: str, seconds: float, out: Path) -> None:
 
     sim = SCENES[scene]()
     watch = Watch(sim)
+    recording = out / f"{scene}.vigym"
+    recorder = sim.record(recording, title=scene)
     for _ in tqdm(range(max(1, round(seconds / sim.dt))), desc=scene, unit="step"):
         began = time.perf_counter()
         sim.step()
@@ -197,6 +194,8 @@ def run_scene(scene: str, seconds: float, out: Path) -> None:
     print(f"{scene}:")
     print(f"  largest speed at the end   {np.abs(sim.state.v).max():.1e} m/s")
     watch.tell(out / f"{scene}.csv")
+    recorder.close()
+    tell_replay(recording)
 
 
 def run_robot(name: str, seconds: float | None, seed: int, picture: bool, out: Path) -> None:
@@ -204,11 +203,11 @@ def run_robot(name: str, seconds: float | None, seed: int, picture: bool, out: P
     from tqdm import tqdm
 
     robot = ROBOTS[name]
-    module, controller_name = robot.controller.split(":")
-    controller = getattr(import_module(module), controller_name)()
+    controller = scripted(robot.env_id)
     env: Any = gym.make(robot.env_id).unwrapped
-    controller.reset()
     observation, info = env.reset(seed=seed, options=robot.options)
+    recording = out / f"{name}.vigym"
+    env.record(recording)
     start = env.task.state.x[0].mean(0)
     watch = Watch(env.task.sim)
     total, height = 0.0, 0.0
@@ -222,26 +221,25 @@ def run_robot(name: str, seconds: float | None, seed: int, picture: bool, out: P
         if terminated:
             break
     moved = env.task.state.x[0].mean(0) - start
-    print(f"{name}: {robot.env_id} under {controller_name}")
+    print(f"{name}: {robot.env_id} under {type(controller).__name__}")
     print(f"  return                     {total:.1f}{', fell' if terminated else ''}")
     print(f"  distance                   {np.hypot(*moved[:2]):.2f} m, {moved[0]:.2f} m forward")
     if name == "hopper":
         print(f"  apex                       {info['apex']:.2f} m")
         print(f"  turn                       {info['turn']:.0f} degrees{', landed' if info['success'] else ''}")
     watch.tell(out / f"{name}.csv")
+    env.close()
     if picture:
-        print(f"wrote {film_strip(env.task.sim, watch.poses, robot, out / f'{name}.png')}")
+        options: dict[str, Any] = {
+            "poses": robot.poses,
+            "window": robot.window,
+            "spread": robot.spread,
+            "camera": robot.camera,
+        }
+        print(f"wrote {Replay.load(recording).save(out / f'{name}.png', **options)}")
+    tell_replay(recording)
 
 
-def film_strip(sim: Simulator, poses: list, robot: Robot, path: Path) -> Path:
-    """Several poses of a run in one picture, the earlier ones paler."""
-    from vigym.envs.view.image import save_png
-    from vigym.envs.view.picture import Camera, Renderer
-
-    first, last = (min(len(poses) - 1, int(len(poses) * when / robot.seconds)) for when in robot.window)
-    chosen = [poses[k] for k in np.linspace(first, last, robot.poses).astype(int)]
-    renderer = Renderer(sim.model.mechanism, 960, 400, Camera.from_config(robot.camera))
-    x, q = (np.stack(part) for part in zip(*chosen, strict=True))
-    x[..., 0] += robot.spread * np.arange(robot.poses)[:, None]
-    save_png(path, renderer.render(x, q, fade=np.linspace(0.55, 0.0, len(chosen))))
-    return path
+def tell_replay(path: Path) -> None:
+    """How to look at a recording."""
+    print(f'wrote {path}, play it: vigym view {path} (needs pip install "vigym[render]")')

@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
 from vigym.engine.errors import InputError
+from vigym.engine.recording import Recorder
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Task
+
+ONLY, ALL = np.zeros(1, np.int64), np.ones(1, bool)  # the only environment, as indices and as a mask
 
 
 def load_task(task: str | type[Task]) -> type[Task]:
@@ -38,8 +42,9 @@ def plain(values: Mapping[str, Array]) -> dict[str, Any]:
 class RobotEnv(gym.Env):
     """A task (`task`, its class or "module:name") in one environment; `kwargs` are the task's own arguments.
 
-    render_mode: None, "rgb_array" or "depth_array"; width, height: of the picture;
-    default_camera_config: as in Gymnasium's MuJoCo environments (distance, azimuth, elevation, lookat, trackbodyid).
+    render_mode: None, "rgb_array", "depth_array", or "human" for the live page; width, height: of the picture;
+    default_camera_config: as in Gymnasium's MuJoCo environments (distance, azimuth, elevation, lookat, trackbodyid);
+    speed: of the live page at first, times real time; browse: open a browser for it.
     """
 
     metadata: dict[str, Any] = {"render_modes": RENDER_MODES}  # noqa: RUF012, declared so by Gymnasium
@@ -51,13 +56,15 @@ class RobotEnv(gym.Env):
         width: int = 480,
         height: int = 480,
         default_camera_config: Mapping[str, Any] | None = None,
+        speed: float = 1.0,
+        browse: bool = True,
         **kwargs: Any,
     ) -> None:
         self.task = load_task(task)(num_envs=1, **kwargs)
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}
         self.render_mode = render_mode
-        self.picture = Picture(self.task, render_mode, width, height, default_camera_config)
+        self.picture = Picture(self, render_mode, width, height, default_camera_config, speed, browse)
 
     @property
     def dt(self) -> float:
@@ -67,21 +74,28 @@ class RobotEnv(gym.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start a new episode."""
         super().reset(seed=seed)
-        self.task.reset(np.zeros(1, np.int64), [self.np_random], options or {})
+        self.task.reset(ONLY, [self.np_random], options or {})
+        self.picture.began(ONLY)
         return self.task.observe()[0].copy(), plain(self.task.info())
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """One control step; an episode is only truncated by the time limit that `gymnasium.make` adds."""
-        terms, reward, terminated, outcome = self.task.step(checked_actions(action, (self.task.n_actions,))[None])
+        told = checked_actions(action, (self.task.n_actions,))[None]
+        terms, reward, terminated, outcome = self.task.step(told)
+        self.picture.stepped(told, reward, ALL)
         info = plain(self.task.info() | outcome | terms)
         return self.task.observe()[0].copy(), float(reward[0]), bool(terminated[0]), False, info
+
+    def record(self, path: str | PathLike[str]) -> Recorder:
+        """Write poses, forces, gaps, joint errors, actions and rewards to a file from now on, until it is closed."""
+        return self.picture.record(path)
 
     def render(self) -> Any:
         """A picture, as `render_mode` says."""
         return self.picture.render(0)
 
     def close(self) -> None:
-        """Let go of the renderer."""
+        """Let go of the renderer, end the page and the recording."""
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:

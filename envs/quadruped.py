@@ -9,6 +9,7 @@ from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
 from vigym.envs.quadruped_motion import TERMS, follow, judge, look
 from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
+from vigym.envs.quadruped_stairs import scene as stairs
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Flags, Indices
 
@@ -270,6 +271,9 @@ class Quadruped(RobotTask):
             if command.shape != (3,) or not np.isfinite(command).all():
                 raise InputError(f"options['command'] must be three numbers, got {options['command']!r}")
         return {"noise": self.reset_noise_scale * rng.uniform(-1, 1, 33), "command": command}
+
+    def scene(self) -> dict[str, Any]:
+        return stairs(*self.steps) if self.has_steps else {}
 
     def start(self, env: Indices, draws: Draws) -> None:
         joints, turn, rates, v, w = np.split(draws["noise"], [12, 15, 27, 30], axis=-1)

@@ -6,16 +6,21 @@ before it would run into the riser. Along u, which is x if the stairs go up and 
 height j rise and ends at the riser u = first + j length. The robot starts on tread 0, which goes on for ever behind it.
 """
 
+from typing import Any
+
 import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.compiled import compiled
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.shapes import Box
 
 FOOT_RADIUS = unitree_a1.FOOT_RADIUS
 FIRST = 0.5  # m, from the start to the first riser
 AWAY = 2.0  # m: at least half as far is a riser that is not there
 NOSING = 0.03  # m, more than a foot's radius: feet that come down behind it are clear of the riser
+DRAWN = 20  # treads in pictures
+STONES = (0.80, 0.79, 0.76, 1.0), (0.70, 0.69, 0.66, 1.0)  # every other tread
 NEAR = 1e-6  # m: closer than that to its tread, a foot stands on it
 
 
@@ -31,6 +36,22 @@ def add_risers(m: Mechanism, friction: float, direction: float) -> None:
             normal=(-direction, 0, 0),
             offset=-AWAY,
         )
+
+
+def scene(direction: float, rise: float, length: float) -> dict[str, Any]:
+    """What stairs look like: a block and an overhanging board a tread, on the lowest level; for `Task.scene`."""
+    first = FIRST if direction > 0.0 else length - FIRST
+    treads = range(1, DRAWN + 1) if direction > 0.0 else range(1 - DRAWN, 1)
+    bottom = min(0.0, (treads[0] - 1) * rise)
+    board = min(0.01, 0.5 * rise)
+    shapes = []
+    for j in treads:
+        near = first + (j - 1) * length
+        far = near + length if j != 0 else near + 4.0  # where the robot starts
+        for low, high, start in ((bottom, j * rise - board, near), (j * rise - board, j * rise, near - NOSING)):
+            size, middle = (far - start, 3.0, high - low), (direction * (start + far) / 2, 0.0, (low + high) / 2)
+            shapes.append(Box(size, position=middle, color=STONES[j % 2]))
+    return {"scenery": shapes, "planes": [((0.0, 0.0, 1.0), bottom)]}
 
 
 @compiled

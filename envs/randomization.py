@@ -74,6 +74,7 @@ class Variation:
         self.forces = np.zeros((n, 2))  # of the next push
         self.countdown = np.full(n, np.inf)  # control steps until then
         self.interval = np.full(n, np.inf)
+        self.hand: Array | None = None  # a force from outside, (n, n_bodies, 3) N: the user's push on the live page
 
     def draw(self, rng: np.random.Generator) -> dict[str, Any]:
         """One episode's values."""
@@ -134,13 +135,13 @@ class Variation:
     def push(self) -> dict[str, Array]:
         """Forces on the bodies in this control step."""
         if self.ranges.push is None:
-            return {}
+            return {} if self.hand is None else {"force": self.hand}
         self.countdown -= 1
         now = self.countdown <= 0
         self.countdown[now] = self.interval[now]
         force = np.zeros((self.sim.num_envs, self.sim.model.n_bodies, 3))
         force[:, 0, :2] = np.where(now[:, None], self.forces, 0.0)
-        return {"force": force}
+        return {"force": force if self.hand is None else force + self.hand}
 
     def snapshot(self) -> dict[str, Array]:
         """What changes from step to step."""

@@ -101,6 +101,10 @@ class Task(ABC):
         """The same, after a step only: also `info` of how the physics went."""
         return {}
 
+    def scene(self) -> dict[str, Any]:
+        """What is drawn beside the robot: `scenery` and `planes` of `Renderer`, where they are not its own."""
+        return {}
+
     # -------------------------------------------------------------------------------------------- for environments
     def reset(self, env: Indices, rngs: Sequence[np.random.Generator], options: Mapping[str, Any]) -> None:
         """Start new episodes in the environments `env`, each with its own generator."""

@@ -5,6 +5,7 @@ resets and infos included, to the bit; tests compare the two.
 """
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import gymnasium as gym
@@ -14,6 +15,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from vigym.engine.errors import InputError
+from vigym.engine.recording import Recorder
 from vigym.envs.env import checked_actions, load_task
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Flags, Task
@@ -25,6 +27,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     max_episode_steps: control steps after which an episode is truncated; None for never
     autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, see Gymnasium
     num_threads: threads that share the environments
+    render_mode ... browse: see `RobotEnv`
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012, declared so by Gymnasium
@@ -42,6 +45,8 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         width: int = 480,
         height: int = 480,
         default_camera_config: Mapping[str, Any] | None = None,
+        speed: float = 1.0,
+        browse: bool = True,
         **kwargs: Any,
     ) -> None:
         super().__init__()
@@ -57,7 +62,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.single_action_space, self.single_observation_space = self.task.action_space, self.task.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.picture = Picture(self.task, render_mode, width, height, default_camera_config)
+        self.picture = Picture(self, render_mode, width, height, default_camera_config, speed, browse)
         seeded = [make_generator() for _ in range(num_envs)]
         self._rngs, self._seeds = [rng for rng, _ in seeded], [seed for _, seed in seeded]
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
@@ -105,6 +110,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         env = np.flatnonzero(mask)
         self.task.reset(env, [self._rngs[i] for i in env], options)
         self._over[mask] = False
+        self.picture.began(env)
 
     def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """One control step of all environments; in mode NEXT_STEP, those that have ended are reset instead."""
@@ -114,9 +120,9 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
         acting = ~reset
         # those to be reset take part: their lanes would idle otherwise
-        terms, reward, terminated, outcome = self.task.step(
-            checked_actions(actions, (self.num_envs, self.task.n_actions))
-        )
+        told = checked_actions(actions, (self.num_envs, self.task.n_actions))
+        terms, reward, terminated, outcome = self.task.step(told)
+        self.picture.stepped(told, reward, acting)
         stepped = outcome | terms
         if reset.any():
             self._begin(reset, {})
@@ -137,12 +143,20 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._observation = observation
         return observation.copy(), reward, terminated, truncated, infos
 
-    def render(self) -> tuple[np.ndarray, ...]:
-        """One picture an environment."""
+    def record(self, path: str | PathLike[str], env: int = 0) -> Recorder:
+        """Write poses, forces, gaps, joint errors, actions and rewards of one environment to a file from now on."""
+        return self.picture.record(path, env)
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """One picture an environment, as Gymnasium's wrappers expect; `render_grid` has them in one."""
+        return self.picture.every(self.num_envs)
+
+    def render_grid(self) -> np.ndarray:
+        """The pictures of all environments as tiles of one."""
         return self.picture.grid(self.num_envs)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Let go of the renderer."""
+        """Let go of the renderer, end the page and the recording."""
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:

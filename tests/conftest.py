@@ -28,3 +28,9 @@ def pytest_configure(config: pytest.Config) -> None:
         Simulator.__init__.__kwdefaults__["compiled"] = False
     # Registered as a plugin because hooks of this file see only what lies below its own folder.
     config.pluginmanager.register(RootIsNotATestPackage())
+
+
+@pytest.fixture(autouse=True)
+def no_browser_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live pages do not open in the browser of whoever runs the tests."""
+    monkeypatch.setattr("webbrowser.open", lambda url: False)

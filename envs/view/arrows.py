@@ -76,3 +76,9 @@ class Arrows:
         if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all():
             raise InputError(f"arrows: {name} must be finite numbers of shape (n, 3), got {show(value)}")
         return rows
+
+
+def force_scale(mechanism: Mechanism, distance: float) -> float:
+    """Metres an arrow is long per newton, from `distance` m away: the mechanism's weight is 0.3 of that long."""
+    fall = float(np.linalg.norm(mechanism.gravity)) or 9.81
+    return 0.3 * distance / (fall * sum(body.mass for body in mechanism.bodies))

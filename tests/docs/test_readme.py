@@ -1,4 +1,4 @@
-"""The README's snippets run, and its two commands are the ones that are checked."""
+"""Snippets of the README and of pages run, and its two commands are the ones that are checked."""
 
 import re
 import shlex
@@ -10,9 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SNIPPETS = {  # line above the snippet -> snippet
-    README.count("\n", 0, found.start(1)): found[1]
-    for found in re.finditer(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+PAGES = ("README.md", "docs/pictures.md", "docs/replay.md")
+SNIPPETS = {  # page and line above the snippet -> snippet
+    (page, text.count("\n", 0, found.start(1))): found[1]
+    for page in PAGES
+    for text in [(ROOT / page).read_text(encoding="utf-8")]
+    for found in re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 }
 COMMANDS = dict(re.findall(r"^<!-- command: (\w+) -->\n```sh\n([^\n]+)\n```$", README, re.MULTILINE))
 
@@ -23,16 +26,16 @@ def steps(name: str) -> list[list[str]]:
 
 
 def test_the_readme_has_snippets_and_exactly_two_commands() -> None:
-    assert SNIPPETS
+    assert {page for page, _ in SNIPPETS} == set(PAGES)
     assert set(COMMANDS) == {"demo", "test"}
     assert README.count("```sh") == len(COMMANDS)
 
 
-@pytest.mark.parametrize("line", SNIPPETS, ids=lambda line: f"line {line + 1}")
-def test_snippet_runs(line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "line"), SNIPPETS)
+def test_snippet_runs(page: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    source = "\n" * line + SNIPPETS[line]  # so that a traceback names the line of the README
-    exec(compile(source, ROOT / "README.md", "exec"), {"__name__": "__main__"})
+    source = "\n" * line + SNIPPETS[page, line]  # so that a traceback names the line of the page
+    exec(compile(source, ROOT / page, "exec"), {"__name__": "__main__"})
 
 
 @pytest.mark.parametrize("name", COMMANDS)

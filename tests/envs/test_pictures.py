@@ -1,5 +1,8 @@
 """What environments draw: a picture that shows the robot, and changes when it moves."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import gymnasium as gym
@@ -8,11 +11,18 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from vigym import InputError
+from vigym.envs.registration import ENVIRONMENTS
 
 SIZE = {"width": 96, "height": 64}
+HIDDEN = ("libGL.so.1", "libEGL.so.1", "libX11.so.6", "libOSMesa.so.8", "libvulkan.so.1", "libGLX.so.0")
 
 
 def test_a_picture_shows_the_robot_and_its_motion(env_id):
+    see(env_id)
+
+
+def see(env_id):
+    """The robot is in the picture, and moves in it."""
     env = gym.make(env_id, render_mode="rgb_array", **SIZE)
     env.reset(seed=0)
     first = env.render()
@@ -27,6 +37,29 @@ def test_a_picture_shows_the_robot_and_its_motion(env_id):
     second = env.render()
     assert second is not first
     assert (np.abs(second.astype(int) - first).max(-1) > 30).sum() > 5
+
+
+def test_pictures_need_no_graphics_library(tmp_path):
+    """The same in a process that would find a broken file where it looked for OpenGL or X11."""
+    for library in HIDDEN:
+        (tmp_path / library).write_bytes(b"no library")
+    script = f"from envs.test_pictures import see\nfor env_id in {list(ENVIRONMENTS)}:\n    see(env_id)"
+    bare = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    bare |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LD_LIBRARY_PATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=bare, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_stairs_are_drawn():
+    pictures = []
+    for height in (0.05, -0.05):
+        env = gym.make("VIQuadruped-v0", terrain="steps", step_height=height, render_mode="rgb_array", **SIZE)
+        env.reset(seed=0)
+        pictures.append(env.render().astype(int))
+    flat = gym.make("VIQuadruped-v0", render_mode="rgb_array", **SIZE)
+    flat.reset(seed=0)
+    for picture in pictures:
+        assert (np.abs(picture - flat.render()).max(-1) > 10).mean() > 0.1
 
 
 def test_the_checker_renders(env_id):

@@ -1,0 +1,133 @@
+"""`vigym view`: a recording, or an environment while it runs, in a browser; or written as a page, a film, a strip."""
+
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Annotated, Any
+
+import gymnasium as gym
+from gymnasium.error import DependencyNotInstalled
+from tyro.conf import Positional, arg
+
+from vigym.engine.errors import VigymError
+from vigym.envs.controllers import scripted
+from vigym.envs.registration import ENVIRONMENTS
+from vigym.envs.replay.live import open_page
+from vigym.envs.replay.replay import SUFFIXES, Replay
+
+
+def view(
+    what: Annotated[Positional[str], arg(metavar="FILE|ID")],
+    out: tuple[Path, ...] = (),
+    seconds: float | None = None,
+    seed: int = 0,
+    speed: float = 1.0,
+    forces: bool = True,
+    browser: bool = True,
+) -> None:
+    """Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.
+
+    Args:
+        what: A file that record() or the demo wrote; or the id of an environment, which then runs under its scripted
+            controller (or random actions, if it has none).
+        out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip).
+        seconds: How long an environment runs; until Ctrl-C, or one episode if it is written to files, unless given.
+        seed: Of the first start of an environment.
+        speed: Times real time, for environments in the browser and for films.
+        forces: Show the forces at contacts.
+        browser: Open a browser; otherwise only its address is printed.
+    """
+    for path in out:
+        if path.suffix.lower() not in SUFFIXES:
+            raise SystemExit(f"--out {path}: write a replay as one of {', '.join(SUFFIXES)}")
+    try:
+        if Path(what).is_file():
+            present(Replay.load(what), out, speed, forces, browser)
+        elif what not in ENVIRONMENTS:
+            known = ", ".join(ENVIRONMENTS)
+            raise SystemExit(f"{what} is neither a file nor one of the environments: {known}")
+        elif out:
+            with TemporaryDirectory() as folder:
+                recording = Path(folder) / "run.vigym"
+                run(what, seconds, seed, record=recording)
+                present(Replay.load(recording), out, speed, forces, browser)
+        else:
+            run(what, seconds, seed, render_mode="human", speed=speed, browse=browser)
+    except (VigymError, DependencyNotInstalled, OSError) as error:
+        raise SystemExit(str(error)) from error
+    except KeyboardInterrupt:
+        print()
+
+
+def present(replay: Replay, out: tuple[Path, ...], speed: float, forces: bool, browser: bool) -> None:
+    """Write the files, or serve the page until Ctrl-C."""
+    if not replay.complete:
+        print(f"the recording has no end (a crash, or it is still being written): {len(replay)} frames of it")
+    for path in out:
+        options = {"speed": speed} if path.suffix.lower() in (".mp4", ".gif") else {}
+        print(f"wrote {replay.save(path, forces=forces, **options)}")
+    if not out:
+        with Served(replay.html(forces=forces)) as page:
+            open_page(page.url, browser)
+            print("Ctrl-C ends it", flush=True)
+            while True:
+                time.sleep(1.0)
+
+
+def run(env_id: str, seconds: float | None, seed: int, *, record: Path | None = None, **options: Any) -> None:
+    """Episodes under the scripted controller or random actions: for `seconds`, one if recorded, or without end."""
+    env: Any = gym.make(env_id, **options)
+    controller = scripted(env_id)
+    try:
+        observation, _ = env.reset(seed=seed)
+        env.action_space.seed(seed)
+        if record is not None:
+            env.unwrapped.record(record)
+        left = None if seconds is None else max(1, round(seconds / env.unwrapped.dt))
+        while left is None or left > 0:
+            action = env.action_space.sample() if controller is None else controller.act(observation)
+            observation, _, terminated, truncated, _ = env.step(action)
+            left = None if left is None else left - 1
+            if terminated or truncated:
+                if record is not None and left is None:
+                    break
+                observation, _ = env.reset()
+                if controller is not None:
+                    controller.reset()
+    finally:
+        env.close()
+
+
+class Served:
+    """One page on a free port of this machine, while the context lasts."""
+
+    def __init__(self, text: str) -> None:
+        data = text.encode()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                found = self.path == "/"
+                self.send_response(200 if found else 404)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.send_header("Content-Length", str(len(data) if found else 0))
+                self.end_headers()
+                if found:
+                    self.wfile.write(data)
+
+            def log_message(self, *_: Any) -> None:
+                """Nothing is logged."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/"
+        self.thread = Thread(target=self.server.serve_forever, daemon=True)
+
+    def __enter__(self) -> "Served":
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
