@@ -12,7 +12,7 @@ from vigym.benchmarks.runner import Vigym
 from vigym.benchmarks.scenes import build
 
 DT, SECONDS, TOLERANCE = 0.001, 10.0, 1e-6
-POSES = 5
+POSES, APART = 5, 0.6  # of the film strip; m between them
 EVERY = 5  # steps between the lines of the CSV file
 ACCURATE = 1e-9  # m: what is called no penetration
 
@@ -46,10 +46,11 @@ def quadruped(folder: Path, quick: bool) -> Result:
     lines = np.column_stack([t, feet, way])[EVERY - 1 :: EVERY]
     result.files.append(write_csv(folder, "quadruped.csv", header, lines.tolist()))
     result.pictures += draw(folder, t, feet, way)
-    camera = {"distance": 2.3, "azimuth": 100.0, "elevation": -12.0, "lookat": (0.9, 0.0, 0.15)}
-    # the robot moves by less than its length: its poses are drawn side by side
-    caption = f"From 0 to {seconds:g} s, every pose moved 0.45 m further to the right than it has walked by itself."
-    strip = film_strip(scene.mechanism, poses, folder, "quadruped-film.png", caption, spread=0.45, camera=camera)
+    camera = {"distance": 2.6, "azimuth": 97.0, "elevation": -10.0, "lookat": (1.2, 0.0, 0.15)}
+    # the robot moves slowly: its poses are drawn side by side
+    spread = max(0.0, APART - float(moved[0]) / (POSES - 1))
+    caption = f"{POSES} poses from 0 to {seconds:g} s, each drawn {spread:.2f} m further forward than it has walked."
+    strip = film_strip(scene.mechanism, poses, folder, "quadruped-film.png", caption, spread=spread, camera=camera)
     result.pictures.insert(0, strip)
 
     smallest = float(feet.min())
