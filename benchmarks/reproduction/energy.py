@@ -13,7 +13,7 @@ from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Picture, 
 from vigym.benchmarks.runner import Runner
 from vigym.benchmarks.scenes import Scene, build
 from vigym.benchmarks.suites import IMPLICIT, MUJOCO, REDUCED, RIGID, RK4, VIGYM, Mode
-from vigym.benchmarks.worker import ABSURD, RUNNERS, available
+from vigym.benchmarks.worker import RUNNERS, available
 
 DTS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02]  # s
 LINKS, SECONDS, LOOKS = 10, 10.0, 1000
@@ -24,9 +24,11 @@ MODES = {
     "MuJoCo implicit": (FULLY, "tab:blue", "--"),
     "MuJoCo implicitfast": (IMPLICIT, "tab:blue", ":"),
     "MuJoCo RK4": (RK4, "tab:purple", "-"),
-    "PyBullet reduced": (REDUCED, "tab:green", "-"),
+    "PyBullet reduced": (REDUCED, "tab:green", "-."),
     "PyBullet rigid bodies": (RIGID, "tab:olive", "-"),
 }
+RUNAWAY = 1000.0  # times the energy there was: a run that has diverged
+HALVES = slice(0, 3), slice(3, 6)  # linear and angular
 EXACT = 1e-6  # relative: what is called conserved, at a tolerance of 1e-6
 
 
@@ -67,7 +69,7 @@ def errors(name: str, scene: Scene) -> Errors:
             assert now is not None
             assert momentum is not None
             energy, change = max(energy, abs(now - first)), np.fmax(change, np.abs(momentum - start))
-            lost = lost or not np.isfinite([now, *momentum]).all() or energy > whole / ABSURD**10
+            lost = lost or not np.isfinite([now, *momentum]).all() or energy > RUNAWAY * whole
         if lost:
             return Errors(scene.name, name, scene.dt, np.nan, np.nan, np.nan)
     sizes = np.linalg.norm(start[:3]), np.linalg.norm(start[3:])
@@ -75,14 +77,11 @@ def errors(name: str, scene: Scene) -> Errors:
     return Errors(scene.name, name, scene.dt, energy / whole, *parts)
 
 
-HALVES = slice(0, 3), slice(3, 6)
-
-
 def runs(quick: bool) -> Iterator[Errors]:
     """All engines that are here, all step sizes."""
     from tqdm import tqdm
 
-    dts, seconds = ([0.002, 0.01], 1.0) if quick else (DTS, SECONDS)
+    dts, seconds = ([0.005, 0.01], 0.5) if quick else (DTS, SECONDS)
     names = [name for name, (mode, _, _) in MODES.items() if mode[0] == "vigym" or find_spec(mode[0]) is not None]
     cases = [(scene, dt, name) for scene in ("free-chain", "flying-chain") for dt in dts for name in names]
     for scene_name, dt, name in tqdm(cases, desc="energy", unit="run"):
@@ -116,8 +115,8 @@ def energy(folder: Path, quick: bool) -> Result:
     result.claim(
         "energy error of vigym against the step size",
         "first-order integrator (symplectic Euler)",
-        f"hanging chain: order {orders[0]:.1f}; flying chain: order {orders[1]:.1f}",
-        AGREES if orders[0] > 0.7 and orders[1] > 0.7 else DIFFERS,
+        f"falls with the step to the power {orders[0]:.1f} (hanging chain) and {orders[1]:.1f} (flying chain)",
+        AGREES if min(orders) > 0.8 else DIFFERS,
     )
     dt = 0.01
     for scene, words in (("free-chain", "hanging chain"), ("flying-chain", "flying chain")):
@@ -128,7 +127,7 @@ def energy(folder: Path, quick: bool) -> Result:
     told = "; ".join(f"{name} {'diverged' if np.isnan(value) else f'{value:.1e}'}" for name, value in at.items())
     result.claim(f"angular momentum error, flying chain, {dt:g} s", "not compared", told, NEW)
     result.method = [
-        f"Chains of {5 if quick else LINKS} links with ball joints, {1 if quick else SECONDS:g} s. One hangs on the world, is "
+        f"Chains of {5 if quick else LINKS} links with ball joints, {0.5 if quick else SECONDS:g} s. One hangs on the world, is "
         "released horizontally and swings: its energy error is relative to what there was to turn into motion. One flies "
         "without gravity, bent and tumbling: energy, linear and angular momentum are relative to their start. Errors are "
         f"the largest of a run, looked at {LOOKS} times.",

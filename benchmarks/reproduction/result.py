@@ -35,7 +35,7 @@ class Result:
 
     form: "quick" or "full"; status: "ok" or "failed", then `error` says why.
     method: paragraphs that say what was done; notes: what differs from the paper and why, what is missing.
-    files: CSV files of the folder. machine: what it ran on; seconds: how long it took.
+    against: what the claims are of. files: CSV files of the folder. machine: what it ran on; seconds: how long it took.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Result:
     status: str = "ok"
     error: str = ""
     method: list[str] = field(default_factory=list)
+    against: str = "the paper"
     claims: list[Claim] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
