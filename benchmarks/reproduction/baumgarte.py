@@ -12,7 +12,6 @@ import numpy as np
 from vigym.benchmarks.scenes import Scene
 from vigym.engine.rotation import Array, cross, from_rotation_vector, multiply, rotate, rotation_matrix
 
-
 INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # q^-1 = INVERSE * q
 
 

@@ -73,7 +73,9 @@ def errors(name: str, scene: Scene) -> Errors:
         if lost:
             return Errors(scene.name, name, scene.dt, np.nan, np.nan, np.nan)
     sizes = np.linalg.norm(start[:3]), np.linalg.norm(start[3:])
-    parts = [float(np.linalg.norm(change[s]) / size) if flying else np.nan for s, size in zip(HALVES, sizes, strict=True)]
+    parts = [
+        float(np.linalg.norm(change[s]) / size) if flying else np.nan for s, size in zip(HALVES, sizes, strict=True)
+    ]
     return Errors(scene.name, name, scene.dt, energy / whole, *parts)
 
 

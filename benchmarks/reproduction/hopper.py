@@ -60,7 +60,9 @@ def hopper(folder: Path, quick: bool) -> Result:
         AGREES if smallest > -ACCURATE else DIFFERS,
     )
     full = abs(turn[-1] - 360.0) < TURN
-    result.claim("turn about [1 1 0] in the air", "one full turn", f"{turn[-1]:.0f} degrees", AGREES if full else DIFFERS)
+    result.claim(
+        "turn about [1 1 0] in the air", "one full turn", f"{turn[-1]:.0f} degrees", AGREES if full else DIFFERS
+    )
     landed = "yes" if info["landed"] and not ended else "no"
     stood = landed + (", and stays upright for 1 s" if info["success"] else "")
     result.claim("lands on its foot", "shown as pictures", stood, AGREES if landed == "yes" else DIFFERS)

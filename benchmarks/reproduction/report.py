@@ -11,7 +11,7 @@ from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Result, l
 from vigym.benchmarks.tables import markdown
 
 PAPER = (
-    '"Linear-Time Contact and Friction Dynamics in Maximal Coordinates using Variational Integrators" (Bruedigam, Janeva, '
+    '"Linear-Time Contact and Friction Dynamics in Maximal Coordinates using Variational Integrators" (Brüdigam, Janeva, '
     "Sosnowski, Hirche)"
 )
 STYLE = """

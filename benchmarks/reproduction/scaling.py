@@ -66,7 +66,7 @@ def draw(rows: list[Row], folder: Path, name: str, unit: str, fits: dict[str, tu
     left.plot([r.size for r in small], [r.microseconds or 0 for r in small], "o", color=VIGYM, ms=4, label="measured")
     a, b, square = fits["paper"]
     ends = np.array([0, max(row.size for row in small)])
-    left.plot(ends, a + b * ends, color=GREY, label=f"{a:.1f} + {b:.3f} {unit}, R$^2$ = {square:.4f}")
+    left.plot(ends, a + b * ends, color=GREY, label=f"{round(a, 1) + 0.0} + {b:.3f} {unit}, R$^2$ = {square:.4f}")
     left.set(xlim=0, ylim=0)
     label(left, "the paper's range", unit, "us a step")
     right.loglog([r.size for r in rows], [r.microseconds or 0 for r in rows], "o-", color=VIGYM, ms=4, label="measured")
@@ -97,7 +97,7 @@ def scaling(name: str, unit: str, title: str, folder: Path, quick: bool, paramet
     least, most = STRAIGHT
     straight = square >= least and (powers[0] is None or powers[0] <= most)
     power = "-" if powers[0] is None else f"{powers[0]:.3f}"
-    fit = f"{a:.1f} us + {b:.3f} us times the number of {unit}, R^2 = {square:.4f}, exponent {power}"
+    fit = f"{round(a, 1) + 0.0} us + {b:.3f} us times the number of {unit}, R^2 = {square:.4f}, exponent {power}"
     symbol = "c" if name == "disc" else "n"
     growth = "O(c)" if name == "disc" else "O(n + c)"
     result.claim(
@@ -118,7 +118,7 @@ def scaling(name: str, unit: str, title: str, folder: Path, quick: bool, paramet
     failures, deep = sum(row.failures or 0 for row in rows), max(row.penetration or 0.0 for row in rows)
     mean = [row.iterations or 0.0 for row in rows]
     result.claim("steps that could not be solved", "not told", f"{failures} of {STEPS * len(rows):,}", NEW)
-    result.claim("deepest penetration", "not told", f"{deep:.1e} m", NEW)
+    result.claim("deepest penetration", "not told", f"{deep:.1e} m" if deep else "none", NEW)
     result.claim("Newton iterations a step", "not told", f"{min(mean):.1f} to {max(mean):.1f} (mean of a size)", NEW)
     result.method = [
         f"{STEPS} steps of 0.01 s, friction 0.2, tolerance 1e-6; CPU time of one core, best of {runs} runs from the same "
@@ -128,6 +128,8 @@ def scaling(name: str, unit: str, title: str, folder: Path, quick: bool, paramet
         f"Exponents are slopes of log(time) over log(size) from {SMALLEST} on: below that, constant costs of a step hide "
         "them. The time of a step is its Newton iterations, whose number changes a little from size to size, times the "
         "cost of one: `structure` counts the operations of one iteration, which are linear without any noise.",
+        "The machine is virtual and others use it at the same time: the best of many interleaved runs, in CPU time, is the "
+        "most robust figure there is, and single sizes may still be a few per cent off.",
         "The paper gives its times in a figure only, of a Julia program on a laptop: what is compared is the shape, "
         "not the microseconds.",
     ]

@@ -10,7 +10,7 @@ from vigym.benchmarks.flops import flops_per_iteration
 from vigym.benchmarks.reproduction.dense import Dense
 from vigym.benchmarks.reproduction.drawing import GREY, VIGYM, WRONG, label, panels, save
 from vigym.benchmarks.reproduction.elimination import Graph, chain, eliminate
-from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Picture, Result, write_csv
+from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Result, write_csv
 from vigym.benchmarks.runner import Vigym
 from vigym.benchmarks.scenes import build
 from vigym.benchmarks.scenes.chain import GENTLE
@@ -221,7 +221,10 @@ def symbolic(result: Result, folder: Path, quick: bool) -> None:
             done = eliminate(chain(n, [0, *range(n)], maximal=maximal))
             row += [done.blocks, 2 * len(done.fill), done.operations]
         lines.append(row)
-    header = ["links", *(f"{kind} {what}" for kind in ("minimal", "maximal") for what in ("blocks", "fill", "operations"))]
+    header = [
+        "links",
+        *(f"{kind} {what}" for kind in ("minimal", "maximal") for what in ("blocks", "fill", "operations")),
+    ]
     result.files.append(write_csv(folder, "structure-elimination.csv", header, lines))
     table = np.array(lines, float)
     figure, (left, right) = panels(2)
