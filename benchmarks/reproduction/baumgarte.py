@@ -1,4 +1,4 @@
-"""A hanging chain in maximal coordinates as it was done before: constraints on accelerations, held by Baumgarte's springs.
+"""A hanging chain in maximal coordinates as it was done before: constraints on accelerations, Baumgarte's springs.
 
     M a = f + G' lam,   G a = -dG/dt V - 2 alpha g' - alpha^2 g
 
@@ -8,6 +8,7 @@ differ in alpha only run side by side, (n, ...).
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.benchmarks.scenes import Scene
 from vigym.engine.rotation import Array, cross, from_rotation_vector, multiply, rotate, rotation_matrix
@@ -58,17 +59,17 @@ class Baumgarte:
         n, b = self.x.shape[:2]
         near, far = self.arms()
         R = rotation_matrix(self.q)
-        eye, G = np.eye(3), np.zeros((n, b, 3, b, 6))
+        eye, blocks = np.eye(3), np.zeros((n, b, 3, b, 6))
         for k in range(b):
-            G[:, k, :, k, :3], G[:, k, :, k, 3:] = eye, -skew(near[:, k])
+            blocks[:, k, :, k, :3], blocks[:, k, :, k, 3:] = eye, -skew(near[:, k])
             if k:
-                G[:, k, :, k - 1, :3], G[:, k, :, k - 1, 3:] = -eye, skew(far[:, k - 1])
-        G = G.reshape(n, 3 * b, 6 * b)
-        inverse = np.zeros((n, b, 6, b, 6))  # of M
+                blocks[:, k, :, k - 1, :3], blocks[:, k, :, k - 1, 3:] = -eye, skew(far[:, k - 1])
+        G = blocks.reshape(n, 3 * b, 6 * b)
+        blocks = np.zeros((n, b, 6, b, 6))
         for k in range(b):
-            inverse[:, k, :3, k, :3] = eye / self.mass[k]
-            inverse[:, k, 3:, k, 3:] = R[:, k] @ self.J_inverse[k] @ np.swapaxes(R[:, k], -1, -2)
-        inverse = inverse.reshape(n, 6 * b, 6 * b)
+            blocks[:, k, :3, k, :3] = eye / self.mass[k]
+            blocks[:, k, 3:, k, 3:] = R[:, k] @ self.J_inverse[k] @ np.swapaxes(R[:, k], -1, -2)
+        inverse = blocks.reshape(n, 6 * b, 6 * b)  # of M
         force = np.zeros((n, b, 6))
         force[..., :3] = self.mass[:, None] * self.gravity
         w = rotate(self.q * INVERSE, self.om)
@@ -87,7 +88,7 @@ class Baumgarte:
         self.q = multiply(from_rotation_vector(self.h * self.om), self.q)
         self.q /= np.linalg.norm(self.q, axis=-1, keepdims=True)
 
-    def keep(self, which: Array) -> None:
+    def keep(self, which: NDArray[np.bool_]) -> None:
         """Go on with these chains only, (n,) of bool."""
         self.alpha = self.alpha[which]
         self.x, self.q, self.v, self.om = (part[which] for part in (self.x, self.q, self.v, self.om))

@@ -10,7 +10,7 @@ from vigym.benchmarks.reproduction.result import Result
 Name = Literal["disc", "chain", "structure", "hopper", "quadruped", "drift", "energy", "corrections"]
 
 # name -> module:function and title
-EXPERIMENTS: dict[str, tuple[str, str]] = {
+EXPERIMENTS: dict[Name, tuple[str, str]] = {
     "disc": ("scaling:disc", "A single body with c contacts"),
     "chain": ("scaling:chain", "A chain of n links with n + 1 contacts"),
     "structure": ("structure:structure", "Structure of the Newton matrix, and counted operations"),
@@ -22,7 +22,7 @@ EXPERIMENTS: dict[str, tuple[str, str]] = {
 }
 
 
-def function(name: str) -> Callable[[Path, bool], Result]:
+def function(name: Name) -> Callable[[Path, bool], Result]:
     """The experiment itself: (folder, quick) -> Result; it writes its CSV and PNG files into the folder."""
     module, attribute = EXPERIMENTS[name][0].split(":")
     return getattr(import_module(f"vigym.benchmarks.reproduction.{module}"), attribute)

@@ -61,7 +61,7 @@ def both(
     right = [solved.state for solved in Dense(m, h).run(state, steps, tolerance=1e-8)]
     wrong = Dense(m, h, errors).run(state, steps)
     apart = max(float(np.abs(u - v).max()) for a, b in zip(ours, right, strict=True) for u, v in zip(a, b, strict=True))
-    return h * (1 + np.arange(steps)), ours, wrong, apart
+    return h * np.arange(1.0, steps + 1), ours, wrong, apart
 
 
 def padded(values: list[float], length: int) -> Array:
@@ -94,7 +94,8 @@ def gyroscopic(quick: bool) -> Case:
     return Case(
         "gyroscopic term",
         "minus instead of plus before w0 x J w0; a body spins about its middle axis, 5 rad/s",
-        f"{flips['with the error']} flips in {t[-1]:g} s; angular momentum in space changes by {drift([s.state for s in wrong]):.0%}",
+        f"{flips['with the error']} flips in {t[-1]:g} s; angular momentum in space changes by "
+        f"{drift([s.state for s in wrong]):.0%}",
         f"{flips['engine']} flips, as Euler's equations ask for; angular momentum changes by {drift(ours):.0e}",
         t,
         curves,
@@ -146,8 +147,10 @@ def step_length(quick: bool) -> Case:
     accepted = sum(solved.converged for solved in wrong)
     return Case(
         "step length",
-        "fraction to the boundary applied to what grows, not to what falls; a ball that falls by 5 mm at 1 m/s sideways",
-        f"{-low['with the error']:.1f} mm deep in the ground; its test of convergence accepts {accepted} of {steps} steps",
+        "fraction to the boundary applied to what grows, not to what falls; a ball that falls by 5 mm at 1 m/s "
+        "sideways",
+        f"{-low['with the error']:.1f} mm deep in the ground; its test of convergence accepts {accepted} of {steps} "
+        "steps",
         f"smallest distance {1e-3 * low['engine']:.0e} m",
         t,
         curves,
@@ -160,7 +163,7 @@ def cylinder_inertia(quick: bool) -> Case:
     """The paper's disc as a pendulum, hung up at its rim so that it swings about a transverse axis."""
     mass, radius, height, h, swing = 1.0, 0.5, 0.1, 0.001, 0.1
     steps = 2000 if quick else 6000
-    t = h * (1 + np.arange(steps))
+    t = h * np.arange(1.0, steps + 1)
     curves, periods, exact = {}, [], []
     for name, share in (("engine", 0.25), ("with the error", 0.5)):
         across = mass * (share * radius**2 + height**2 / 12)
@@ -213,7 +216,8 @@ def friction_directions(quick: bool) -> Case:
     return Case(
         "friction directions",
         "along the world's x and y whatever the normal; a point slides down 30 degrees, friction 0.4",
-        f"acceleration {rates[1]:.3f} m/s^2 ({rates[1] / exact - 1:+.0%}; by hand {bent:.3f}): friction pushes into the plane",
+        f"acceleration {rates[1]:.3f} m/s^2 ({rates[1] / exact - 1:+.0%}; by hand {bent:.3f}): friction pushes into "
+        "the plane",
         f"acceleration {rates[0]:.3f} m/s^2 (closed form {exact:.3f})",
         t,
         curves,
@@ -244,13 +248,15 @@ def corrections(folder: Path, quick: bool) -> Result:
     apart = max(case.difference for case in cases if case.difference is not None)
     result.claim("the dense equations without errors against the engine", "-", f"at most {apart:.0e} apart", NEW)
     result.method = [
-        "Each scene runs in the engine, in a small dense version of the paper's equations, and in that version with one "
-        "error of the published Julia code put in (`benchmarks/reproduction/dense.py`, `corrections.py`). The dense version "
-        "uses the paper's schedule: every step starts with mu = 1 and all pairs at 1. The published code itself was not run.",
+        "Each scene runs in the engine, in a small dense version of the paper's equations, and in that version with "
+        "one error of the published Julia code put in (`benchmarks/reproduction/dense.py`, `corrections.py`). The "
+        "dense version uses the paper's schedule: every step starts with mu = 1 and all pairs at 1. The published "
+        "code itself was not run.",
     ]
     result.notes = [
-        "Three more are known and have no scene here: the velocity of a prismatic joint ignores that its parent turns, joint "
-        "limits and efforts of URDF files are ignored, and a solve that fails is accepted without a word.",
+        "Three more are known and have no scene here: the velocity of a prismatic joint ignores that its parent "
+        "turns, joint limits and efforts of URDF files are ignored, and a solve that fails is accepted without a "
+        "word.",
     ]
     return result
 

@@ -15,6 +15,7 @@ involved, and has none of this.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, conjugate, cross, multiply, rotate
@@ -167,7 +168,7 @@ class Dense:
         contact = np.tile([0.0] * 4 + [1.0] * 12, len(self.p))
         return np.concatenate([np.concatenate([state.v, state.w], -1).ravel(), np.zeros(len(self.G)), contact])
 
-    def positive(self) -> Array:
+    def positive(self) -> NDArray[np.bool_]:
         """Which unknowns are slacks and multipliers."""
         free = np.zeros(6 * len(self.mass) + len(self.G), bool)
         return np.concatenate([free, np.tile([False] * 4 + [True] * 12, len(self.p))])
@@ -186,7 +187,7 @@ class Dense:
         pairs, converged, count = self.positive(), False, 0
         while count < most and not converged:
             r = self.residual(state, y, mu)
-            d = np.linalg.solve(self.jacobian(state, y), -r)
+            d: Array = np.linalg.solve(self.jacobian(state, y), -r).astype(float)
             before, length = np.linalg.norm(r), self.longest(y, d)
             for _ in range(10):
                 trial = y + length * d

@@ -116,15 +116,15 @@ def drift(folder: Path, quick: bool) -> Result:
             told = f"{tell(found[DT][name])} at {DT:g} s; {tell(found[COARSE][name])} at {COARSE:g} s"
             result.claim(name, paper, told, NEW)
     result.method = [
-        f"A chain of {LINKS} links (1 kg, 1 m) hangs on the world by ball joints, is released horizontally and swings without "
-        "friction. The opening of a joint is the distance of its two anchors, by the same formula for all; curves show "
-        "the largest one up to then, looked at in every step. vigym solves to 1e-6.",
+        f"A chain of {LINKS} links (1 kg, 1 m) hangs on the world by ball joints, is released horizontally and "
+        "swings without friction. The opening of a joint is the distance of its two anchors, by the same formula "
+        "for all; curves show the largest one up to then, looked at in every step. vigym solves to 1e-6.",
         "Baumgarte: the same bodies and joints with constraints on accelerations and springs that let openings decay "
         "critically damped at rate alpha, semi-implicit Euler (`benchmarks/reproduction/baumgarte.py`).",
     ]
     result.notes = [
-        "Motion of such a chain is chaotic: curves of the energy cannot be compared point by point, only by their size. "
-        "Energy errors are relative to the energy that there was to turn into motion.",
+        "Motion of such a chain is chaotic: curves of the energy cannot be compared point by point, only by their "
+        "size. Energy errors are relative to the energy that there was to turn into motion.",
     ]
     if not any("PyBullet" in name for name in found[DT]):
         result.notes.append("PyBullet is not installed here (it has no wheels for every Python) and is missing.")

@@ -1,4 +1,4 @@
-"""Experiment 7: energy and momentum of a chain that nothing brakes, against the step size, beside MuJoCo and PyBullet."""
+"""Experiment 7: energy and momentum of a free chain against the step size, beside MuJoCo and PyBullet."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -93,7 +93,10 @@ def runs(quick: bool) -> Iterator[Errors]:
 def order(rows: list[Errors], name: str, scene: str) -> float:
     """p of the fit error = a dt^p."""
     points = [(row.dt, row.energy) for row in rows if (row.scene, row.name) == (scene, name) and row.energy > 0]
-    return float(np.polyfit(*np.log(np.array(points)).T, 1)[0]) if len(points) > 1 else np.nan
+    if len(points) < 2:
+        return np.nan
+    steps, sizes = np.log(np.array(points)).T
+    return float(np.polyfit(steps, sizes, 1)[0])
 
 
 def energy(folder: Path, quick: bool) -> Result:
@@ -129,18 +132,18 @@ def energy(folder: Path, quick: bool) -> Result:
     told = "; ".join(f"{name} {'diverged' if np.isnan(value) else f'{value:.1e}'}" for name, value in at.items())
     result.claim(f"angular momentum error, flying chain, {dt:g} s", "not compared", told, NEW)
     result.method = [
-        f"Chains of {5 if quick else LINKS} links with ball joints, {0.5 if quick else SECONDS:g} s. One hangs on the world, is "
-        "released horizontally and swings: its energy error is relative to what there was to turn into motion. One flies "
-        "without gravity, bent and tumbling: energy, linear and angular momentum are relative to their start. Errors are "
-        f"the largest of a run, looked at {LOOKS} times.",
+        f"Chains of {5 if quick else LINKS} links with ball joints, {0.5 if quick else SECONDS:g} s. One hangs on "
+        "the world, is released horizontally and swings: its energy error is relative to what there was to turn "
+        "into motion. One flies without gravity, bent and tumbling: energy, linear and angular momentum are "
+        f"relative to their start. Errors are the largest of a run, looked at {LOOKS} times.",
     ]
     result.notes = [
-        "Where it loses: a fourth-order Runge-Kutta method in reduced coordinates (MuJoCo RK4) keeps the energy of a smooth "
-        "motion much better at small steps, at four evaluations a step. Among the methods of first order, the variational "
-        "one has the smallest error. MuJoCo's implicitfast differs from Euler in damping forces, of which there are none "
-        "here, so that both curves coincide.",
-        "vigym's velocities are means over a step, so that part of its energy error is the half step between positions and "
-        "velocities, which does not grow.",
+        "Where it loses: a fourth-order Runge-Kutta method in reduced coordinates (MuJoCo RK4) keeps the energy of "
+        "a smooth motion much better at small steps, at four evaluations a step. Among the methods of first order, "
+        "the variational one has the smallest error. MuJoCo's implicitfast differs from Euler in damping forces, of "
+        "which there are none here, so that both curves coincide.",
+        "vigym's velocities are means over a step, so that part of its energy error is the half step between "
+        "positions and velocities, which does not grow.",
     ]
     missing = [name for name in ("mujoco", "pybullet") if find_spec(name) is None]
     if missing:

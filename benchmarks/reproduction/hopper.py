@@ -70,12 +70,13 @@ def hopper(folder: Path, quick: bool) -> Result:
     result.claim("steps that could not be solved", "not told", f"{failures} of {len(t):,}", NEW)
     result.claim("largest error of the joint", "none (no drift)", f"{error:.1e}", AGREES if error < 1e-6 else DIFFERS)
     result.method = [
-        "Sphere (1 kg, radius 0.1 m) on a pole (0.2 kg, 0.8 m), friction 0.2, h = 0.001 s, driven by the scripted controller "
-        "of `VIHopper-v0` (`envs/controllers/hopper.py`), which acts in every step here, from an exact start.",
+        "Sphere (1 kg, radius 0.1 m) on a pole (0.2 kg, 0.8 m), friction 0.2, h = 0.001 s, driven by the scripted "
+        "controller of `VIHopper-v0` (`envs/controllers/hopper.py`), which acts in every step here, from an exact "
+        "start.",
     ]
     result.notes = [
-        "The paper does not give its controller: this one is ours, and so are the stroke of the leg (0.3 m) and the limits of "
-        "force and torque. The environment solves to 1e-8, tighter than the paper's 1e-6.",
+        "The paper does not give its controller: this one is ours, and so are the stroke of the leg (0.3 m) and the "
+        "limits of force and torque. The environment solves to 1e-8, tighter than the paper's 1e-6.",
     ]
     return result
 

@@ -68,17 +68,17 @@ def quadruped(folder: Path, quick: bool) -> Result:
     mean = iterations / scene.steps
     result.claim("Newton iterations a step", "not told", f"{mean:.1f}", NEW)
     result.method = [
-        f"h = 0.001 s, {seconds:g} s, friction 0.2, tolerance 1e-6. Targets once a second: thigh 0.95 (0.9 + 0.1 cos 2 pi t), "
-        "calf -1.9 - 0.1 sin 2 pi t, hip 0; one diagonal half a period after the other. PD gains 100/5, 80/4, 60/3 of hip, "
-        "thigh and calf. It starts at rest, feet on the ground, at the targets of t = 0.",
+        f"h = 0.001 s, {seconds:g} s, friction 0.2, tolerance 1e-6. Targets once a second: thigh 0.95 (0.9 + 0.1 cos "
+        "2 pi t), calf -1.9 - 0.1 sin 2 pi t, hip 0; one diagonal half a period after the other. PD gains 100/5, "
+        "80/4, 60/3 of hip, thigh and calf. It starts at rest, feet on the ground, at the targets of t = 0.",
     ]
     result.notes = [
-        "The PD law is evaluated at the end of the step (implicit drive) and keeps to the motors' 33.5 N m; the published "
-        "code evaluates it at the beginning, without limits. The feet are spheres of 0.02 m, those of the published code "
-        "points. The published code starts from a pose in mid-gait.",
-        f"Feet start at {start:.1e} m (they are placed on the ground, to rounding). A gap that is solved to zero comes out "
-        "as a small positive number: the interior point approaches from inside. The paper's 1.5e-9 m and ours are both "
-        "leftovers of a tolerance, and say the same: no penetration.",
+        "The PD law is evaluated at the end of the step (implicit drive) and keeps to the motors' 33.5 N m; the "
+        "published code evaluates it at the beginning, without limits. The feet are spheres of 0.02 m, those of the "
+        "published code points. The published code starts from a pose in mid-gait.",
+        f"Feet start at {start:.1e} m (they are placed on the ground, to rounding). A gap that is solved to zero "
+        "comes out as a small positive number: the interior point approaches from inside. The paper's 1.5e-9 m and "
+        "ours are both leftovers of a tolerance, and say the same: no penetration.",
     ]
     return result
 

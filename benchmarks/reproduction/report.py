@@ -11,8 +11,8 @@ from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Result, l
 from vigym.benchmarks.tables import markdown
 
 PAPER = (
-    '"Linear-Time Contact and Friction Dynamics in Maximal Coordinates using Variational Integrators" (Brüdigam, Janeva, '
-    "Sosnowski, Hirche)"
+    '"Linear-Time Contact and Friction Dynamics in Maximal Coordinates using Variational Integrators" '
+    "(Brüdigam, Janeva, Sosnowski, Hirche)"
 )
 STYLE = """
 body { font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }
@@ -48,7 +48,7 @@ Block = Heading | Text | TableBlock | Image
 
 def summary(results: Sequence[Result]) -> list[Block]:
     """Title, what this is, and one line for each experiment."""
-    done = {result.name: result for result in results}
+    done: dict[str, Result] = {result.name: result for result in results}
     lines = []
     for number, (name, (_, title)) in enumerate(EXPERIMENTS.items(), 1):
         result = done.get(name)
@@ -62,8 +62,8 @@ def summary(results: Sequence[Result]) -> list[Block]:
     return [
         Heading("The paper, reproduced", 1),
         Text(
-            f"Every experiment of {PAPER}, what the paper claims and what was measured here, and what its published code "
-            "gets wrong. Made by `vigym reproduce`; `vigym reproduce --quick` is a short form of the same."
+            f"Every experiment of {PAPER}, what the paper claims and what was measured here, and what its published "
+            "code gets wrong. Made by `vigym reproduce`; `vigym reproduce --quick` is a short form of the same."
         ),
         *(Text(f"Machine: {machine}.") for machine in machines),
         TableBlock(["", "experiment", "agrees", "differs", "not in the paper", "run"], lines),
@@ -140,9 +140,9 @@ def write(folder: Path) -> list[Path]:
     """report.md and report.html of all experiments that the folder holds, failed ones too."""
     results = [result for name in EXPERIMENTS if (result := load(folder, name)) is not None]
     blocks = summary(results)
-    numbers = {name: number for number, name in enumerate(EXPERIMENTS, 1)}
+    names: list[str] = list(EXPERIMENTS)
     for result in results:
-        blocks += section(numbers[result.name], result)
+        blocks += section(1 + names.index(result.name), result)
     files = folder / "report.md", folder / "report.html"
     files[0].write_text(to_markdown(blocks), encoding="utf-8")
     files[1].write_text(to_html(blocks, "vigym: the paper, reproduced"), encoding="utf-8")

@@ -56,7 +56,7 @@ def reproduce(
         sys.exit(f"failed: {', '.join(failed)}; the report says why")
 
 
-def kept(folder: Path, name: str, form: str) -> Result | None:
+def kept(folder: Path, name: Name, form: str) -> Result | None:
     """What an earlier run found, if it went well, in this form, on a machine with the same processor and versions."""
     result = load(folder, name)
     same = result is not None and (result.status, result.form, result.machine) == ("ok", form, machine.describe())

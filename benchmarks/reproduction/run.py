@@ -9,14 +9,15 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import cast
 
 from vigym.benchmarks import machine
 from vigym.benchmarks.crew import SINGLE
-from vigym.benchmarks.reproduction.catalogue import EXPERIMENTS, function
+from vigym.benchmarks.reproduction.catalogue import EXPERIMENTS, Name, function
 from vigym.benchmarks.reproduction.result import Result, load
 
 
-def run(name: str, folder: Path, form: str) -> Result:
+def run(name: Name, folder: Path, form: str) -> Result:
     """Run an experiment here and keep what it found, or what went wrong."""
     began = time.perf_counter()
     try:
@@ -32,7 +33,7 @@ def run(name: str, folder: Path, form: str) -> Result:
     return result
 
 
-def apart(name: str, folder: Path, form: str) -> Result:
+def apart(name: Name, folder: Path, form: str) -> Result:
     """Run an experiment in a process of its own; one that dies without a word has failed."""
     (folder / f"{name}.json").unlink(missing_ok=True)
     began = time.perf_counter()
@@ -47,4 +48,4 @@ def apart(name: str, folder: Path, form: str) -> Result:
 
 
 if __name__ == "__main__":
-    sys.exit(0 if run(sys.argv[1], Path(sys.argv[2]), sys.argv[3]).status == "ok" else 1)
+    sys.exit(0 if run(cast(Name, sys.argv[1]), Path(sys.argv[2]), sys.argv[3]).status == "ok" else 1)

@@ -121,15 +121,16 @@ def scaling(name: str, unit: str, title: str, folder: Path, quick: bool, paramet
     result.claim("deepest penetration", "not told", f"{deep:.1e} m" if deep else "none", NEW)
     result.claim("Newton iterations a step", "not told", f"{min(mean):.1f} to {max(mean):.1f} (mean of a size)", NEW)
     result.method = [
-        f"{STEPS} steps of 0.01 s, friction 0.2, tolerance 1e-6; CPU time of one core, best of {runs} runs from the same "
-        f"start; sizes take turns, run by run. The paper's time step of 0.01 ms is a misprint of 0.01 s.",
+        f"{STEPS} steps of 0.01 s, friction 0.2, tolerance 1e-6; CPU time of one core, best of {runs} runs from the "
+        "same start; sizes take turns, run by run. The paper's time step of 0.01 ms is a misprint of 0.01 s.",
     ]
     result.notes = [
-        f"Exponents are slopes of log(time) over log(size) from {SMALLEST} on: below that, constant costs of a step hide "
-        "them. The time of a step is its Newton iterations, whose number changes a little from size to size, times the "
-        "cost of one: `structure` counts the operations of one iteration, which are linear without any noise.",
-        "The machine is virtual and others use it at the same time: the best of many interleaved runs, in CPU time, is the "
-        "most robust figure there is, and single sizes may still be a few per cent off.",
+        f"Exponents are slopes of log(time) over log(size) from {SMALLEST} on: below that, constant costs of a step "
+        "hide them. The time of a step is its Newton iterations, whose number changes a little from size to size, "
+        "times the cost of one: `structure` counts the operations of one iteration, which are linear without any "
+        "noise.",
+        "The machine is virtual and others use it at the same time: the best of many interleaved runs, in CPU time, "
+        "is the most robust figure there is, and single sizes may still be a few per cent off.",
         "The paper gives its times in a figure only, of a Julia program on a laptop: what is compared is the shape, "
         "not the microseconds.",
     ]
@@ -141,8 +142,8 @@ def disc(folder: Path, quick: bool) -> Result:
     result = scaling("disc", "contacts", "A single body with c contacts", folder, quick, {})
     result.method.insert(
         0,
-        "A cylinder (1 kg, radius 0.5 m, height 0.1 m) with c contact points on the rim of its base starts on the ground "
-        "at 1 m/s and slides to rest after half a second. The paper does not give its start.",
+        "A cylinder (1 kg, radius 0.5 m, height 0.1 m) with c contact points on the rim of its base starts on the "
+        "ground at 1 m/s and slides to rest after half a second. The paper does not give its start.",
     )
     return result
 

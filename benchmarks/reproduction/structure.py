@@ -1,5 +1,6 @@
 """Experiment 3: the Newton matrix in minimal and in maximal coordinates, its fill-ins, and counted operations."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def matrices() -> tuple[dict[str, Array], dict[str, list[tuple[str, int]]]]:
     order: list[tuple[str, int]] = [(part, 0) for part in ("directions", "cone", "friction", "gap")]
     bodies = len(m.bodies)
     S = motions(dense, state.x, state.q)
-    columns = [np.arange(6), *([5 + i] for i in range(1, bodies))]  # of S: of the trunk, of each joint
+    columns = [np.arange(6), *(np.array([5 + i]) for i in range(1, bodies))]  # of S: of the trunk, of each joint
 
     full, full_blocks, small_blocks = [], [], []
     for key in order:
@@ -106,7 +107,7 @@ def filled(K: Array, blocks: list[tuple[str, int]]) -> tuple[Array, Array]:
     ends = np.cumsum([0, *(size for _, size in blocks)])
     before = np.abs(K) > SMALL * np.abs(K).max(1, keepdims=True)
     touched, K = before.copy(), K.copy()
-    for a, b in zip(ends, ends[1:], strict=False):
+    for a, b in pairwise(ends):
         K[b:, b:] -= K[b:, a:b] @ np.linalg.solve(K[a:b, a:b], K[a:b, b:])
         left = np.abs(K[b:, b:]) > SMALL * np.abs(K[b:, b:]).max(1, keepdims=True, initial=1e-300)
         touched[b:, b:] |= left
@@ -166,9 +167,9 @@ def structure(folder: Path, quick: bool) -> Result:
         for axis, kind in zip(axes[2:], ("minimal", "maximal"), strict=True)
     ]
     caption = (
-        "Top: the paper's nine nodes (1-3 trunk, upper and lower leg, 4-5 joints, 6 friction, 7-8 its limits, 9 contact), "
-        "eliminated from the top left; grey: non-zero blocks, red: fill-ins. Bottom: entries of the real leg (trunk, hip, "
-        "thigh, calf, one foot), red: entries that become non-zero."
+        "Top: the paper's nine nodes (1-3 trunk, upper and lower leg, 4-5 joints, 6 friction, 7-8 its limits, 9 "
+        "contact), eliminated from the top left; grey: non-zero blocks, red: fill-ins. Bottom: entries of the real "
+        "leg (trunk, hip, thigh, calf, one foot), red: entries that become non-zero."
     )
     result.pictures.append(save(figure, folder, "structure-leg.png", caption))
     symbolic(result, folder, quick)
@@ -193,18 +194,19 @@ def structure(folder: Path, quick: bool) -> Result:
         NEW,
     )
     result.method = [
-        "The Newton matrix of the dense equations (`benchmarks/reproduction/dense.py`) for the A1's trunk and front right "
-        "leg in contact, in a motion without symmetries. Minimal coordinates: the same matrix seen through V = S u, with u "
-        "the velocity of the trunk and the rates of the hinges. Blocks are eliminated from the leaf to the root.",
+        "The Newton matrix of the dense equations (`benchmarks/reproduction/dense.py`) for the A1's trunk and front "
+        "right leg in contact, in a motion without symmetries. Minimal coordinates: the same matrix seen through V "
+        "= S u, with u the velocity of the trunk and the rates of the hinges. Blocks are eliminated from the leaf "
+        "to the root.",
         "Operations of the engine are counted by running its source on numbers that count (`benchmarks/flops.py`), one "
         "Newton iteration of the disc and of the chain in contact. Those of a general block elimination, in both "
         "coordinates, follow from the graph alone.",
     ]
     result.notes = [
-        "Where it differs: in minimal coordinates the nodes of the bodies are all connected from the start (the matrix of "
-        "inertia of a chain is full), and so are a contact's friction and gap with every body before it. What grows with c n "
-        "there is the number of blocks, not that of fill-ins, of which a contact makes two in either case. The conclusion "
-        "stays the paper's: operations of minimal coordinates are not linear.",
+        "Where it differs: in minimal coordinates the nodes of the bodies are all connected from the start (the "
+        "matrix of inertia of a chain is full), and so are a contact's friction and gap with every body before it. "
+        "What grows with c n there is the number of blocks, not that of fill-ins, of which a contact makes two in "
+        "either case. The conclusion stays the paper's: operations of minimal coordinates are not linear.",
         "The engine does not form these matrices: it condenses a contact in closed form and eliminates a body together "
         "with its joint, which is the same elimination with less arithmetic.",
     ]
@@ -278,7 +280,7 @@ def counted(result: Result, folder: Path, quick: bool) -> None:
     figure, axes = panels(2)
     for axis, (name, unit, _) in zip(axes, scenes, strict=True):
         mine = np.array([(size, each) for scene, size, each, _ in lines if scene == name], float)
-        b, a = np.polyfit(*mine.T, 1)
+        b, a = np.polyfit(mine[:, 0], mine[:, 1], 1)
         left = mine[:, 1] - a - b * mine[:, 0]
         square = 1.0 - (left**2).sum() / ((mine[:, 1] - mine[:, 1].mean()) ** 2).sum()
         axis.plot(*mine.T, "o", color=VIGYM, label="counted")
