@@ -94,9 +94,9 @@ def gyroscopic(quick: bool) -> Case:
     return Case(
         "gyroscopic term",
         "minus instead of plus before w0 x J w0; a body spins about its middle axis, 5 rad/s",
-        f"{flips['with the error']} flips in {t[-1]:g} s; angular momentum in space changes by "
+        f"turns over {flips['with the error']} times in {t[-1]:g} s; angular momentum in space changes by "
         f"{drift([s.state for s in wrong]):.0%}",
-        f"{flips['engine']} flips, as Euler's equations ask for; angular momentum changes by {drift(ours):.0e}",
+        f"turns over {flips['engine']} times, as Euler's equations ask for; it changes by {drift(ours):.0e}",
         t,
         curves,
         "spin about the middle axis, rad/s",
