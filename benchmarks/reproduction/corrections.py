@@ -121,7 +121,7 @@ def friction_torque(quick: bool) -> Case:
         "engine": np.array([s.v[0, 0] for s in ours]),
         "with the error": np.array([s.state.v[0, 0] for s in wrong]),
     }
-    curves["5/7 of the speed"] = np.full(steps, 5 / 7)
+    curves["closed form"] = np.full(steps, 5 / 7)
     ends = [curve[-1] for curve in curves.values()]
     return Case(
         "friction torque",
@@ -212,7 +212,7 @@ def friction_directions(quick: bool) -> Case:
     exact = GRAVITY * (np.sin(slope) - cf * np.cos(slope))
     bent = GRAVITY * (np.sin(slope) - cf * np.cos(slope) ** 2 / (1 - cf * np.sin(slope)))
     rates = [curve[-1] / t[-1] for curve in curves.values()]
-    curves["g (sin - cf cos) t"] = exact * t
+    curves["closed form"] = exact * t
     return Case(
         "friction directions",
         "along the world's x and y whatever the normal; a point slides down 30 degrees, friction 0.4",
@@ -269,7 +269,8 @@ def draw(folder: Path, cases: list[Case]) -> Picture:
         for name, curve in case.curves.items():
             color, dashes = colors.get(name, (GREY, ":"))
             axis.plot(case.t, curve, dashes, color=color, label=name)
-        label(axis, case.name, "time, s", case.unit)
+        label(axis, case.name, "time, s", case.unit, legend=False)
     axes[-1].axis("off")
+    axes[-1].legend(*axes[1].get_legend_handles_labels(), loc="center", title="curves")
     caption = "One scene for each error: the engine (red), the same equations with the error (blue, dashed)."
     return save(figure, folder, "corrections.png", caption)

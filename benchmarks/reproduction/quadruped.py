@@ -46,7 +46,7 @@ def quadruped(folder: Path, quick: bool) -> Result:
     lines = np.column_stack([t, feet, way])[EVERY - 1 :: EVERY]
     result.files.append(write_csv(folder, "quadruped.csv", header, lines.tolist()))
     result.pictures += draw(folder, t, feet, way)
-    camera = {"distance": 2.6, "azimuth": 97.0, "elevation": -10.0, "lookat": (1.2, 0.0, 0.15)}
+    camera = {"distance": 2.1, "azimuth": 95.0, "elevation": -9.0, "lookat": (1.2, 0.0, 0.2)}
     # the robot moves slowly: its poses are drawn side by side
     spread = max(0.0, APART - float(moved[0]) / (POSES - 1))
     caption = f"{POSES} poses from 0 to {seconds:g} s, each drawn {spread:.2f} m further forward than it has walked."
