@@ -207,8 +207,9 @@ def structure(folder: Path, quick: bool) -> Result:
         "matrix of inertia of a chain is full), and so are a contact's friction and gap with every body before it. "
         "What grows with c n there is the number of blocks, not that of fill-ins, of which a contact makes two in "
         "either case. The conclusion stays the paper's: operations of minimal coordinates are not linear.",
-        "What is counted is elimination of the paper's Newton matrix. Reduced coordinates also have recursive algorithms "
-        "that never form the matrix of inertia and are linear in n without contacts; contacts bring the coupling back.",
+        "What is counted is elimination of the paper's Newton matrix. Reduced coordinates also have recursive "
+        "algorithms that never form the matrix of inertia and are linear in n without contacts; contacts bring the "
+        "coupling back.",
         "The engine does not form these matrices: it condenses a contact in closed form and eliminates a body together "
         "with its joint, which is the same elimination with less arithmetic.",
     ]
