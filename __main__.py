@@ -21,6 +21,10 @@ COMMANDS = {
         "vigym.envs.demo:demo",
         "Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.",
     ),
+    "reproduce": (
+        "vigym.benchmarks.reproduction.reproduce:reproduce",
+        "Run the paper's experiments again, and set its claims beside what is measured.",
+    ),
     "view": (
         "vigym.envs.replay.command:view",
         "Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.",

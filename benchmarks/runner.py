@@ -71,6 +71,10 @@ class Runner(ABC):
         """Kinetic and potential energy of the first environment, J."""
         return None
 
+    def momentum(self) -> Array | None:
+        """Linear, and angular about the world's origin, of the first environment (6,), N s and N m s."""
+        return None
+
     def iterations(self) -> float | None:
         """Of the solver, in the last step; mean of all environments."""
         return None
@@ -126,6 +130,9 @@ class Vigym(Runner):
 
     def energy(self) -> float:
         return float(self.sim.energy()[0])
+
+    def momentum(self) -> Array:
+        return self.sim.momentum()[0]
 
     def iterations(self) -> float:
         return float(self.sim.status.iterations.mean())

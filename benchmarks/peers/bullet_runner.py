@@ -147,3 +147,14 @@ class Bullet(Runner):
             w = rotate(conjugate(q), spin)
             total += 0.5 * w @ body.inertia @ w
         return float(total)
+
+    def momentum(self) -> Array | None:
+        poses = self.poses()
+        if poses is None:
+            return None
+        v, omega = self.velocities()
+        total = np.zeros(6)
+        for body, x, q, speed, spin in zip(self.scene.mechanism.bodies, *poses, v, omega, strict=True):
+            turning = rotate(q, body.inertia @ rotate(conjugate(q), spin))
+            total += np.concatenate([body.mass * speed, np.cross(x, body.mass * speed) + turning])
+        return total

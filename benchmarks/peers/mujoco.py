@@ -165,6 +165,14 @@ class Mujoco(Runner):
         mujoco.mj_energyVel(self.model, self.data)
         return float(self.data.energy.sum())
 
+    def momentum(self) -> Array:
+        mujoco.mj_fwdPosition(self.model, self.data)
+        mujoco.mj_fwdVelocity(self.model, self.data)
+        mujoco.mj_subtreeVel(self.model, self.data)
+        mass = self.model.body_subtreemass[0]
+        linear = mass * self.data.subtree_linvel[0]
+        return np.concatenate([linear, self.data.subtree_angmom[0] + np.cross(self.data.subtree_com[0], linear)])
+
     def iterations(self) -> float:
         return float(self.data.solver_niter[: max(1, self.data.nisland)].sum())
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vigym.benchmarks.scenes.a1 import a1
-from vigym.benchmarks.scenes.chain import chain, free_chain
+from vigym.benchmarks.scenes.chain import chain, flying_chain, free_chain
 from vigym.benchmarks.scenes.disc import disc
 from vigym.benchmarks.scenes.hopper import hopper
 from vigym.benchmarks.scenes.loops import loops
@@ -18,6 +18,7 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "a1": a1,
     "hopper": hopper,
     "free-chain": free_chain,
+    "flying-chain": flying_chain,
     "loops": loops,
 }
 
