@@ -21,6 +21,14 @@ COMMANDS = {
         "vigym.envs.demo:demo",
         "Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.",
     ),
+    "evaluate": (
+        "vigym.training.evaluate:evaluate",
+        "Run a policy for many episodes, and tell return and success.",
+    ),
+    "train": (
+        "vigym.training.train:train",
+        "Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.",
+    ),
 }
 
 DESCRIPTION = f"""vigym {__version__}: rigid bodies with joints, contact and friction.
