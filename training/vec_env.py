@@ -25,10 +25,11 @@ class NativeVecEnv(VecEnv):
     """
 
     def __init__(self, env_id: str, num_envs: int, *, every_info: bool = False, **kwargs: Any) -> None:
-        env = gym.make_vec(env_id, num_envs=num_envs, autoreset_mode="SameStep", **kwargs)
-        if not isinstance(env, RobotVectorEnv):
-            raise InputError(f"{env_id} has no native batch: use SB3's make_vec_env for it")
-        self.env, self.every_info = env, every_info
+        if gym.spec(env_id).vector_entry_point is None:
+            raise InputError(f"{env_id} has no native batch: use make_vec_env of SB3 for it")
+        env: Any = gym.make_vec(env_id, num_envs=num_envs, autoreset_mode="SameStep", **kwargs)
+        self.env: RobotVectorEnv = env
+        self.every_info = every_info
         self.actions: np.ndarray | None = None
         space = env.single_observation_space
         assert isinstance(space, Box)
