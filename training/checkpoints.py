@@ -1,7 +1,7 @@
 """Checkpoints: everything that a training depends on, so that it goes on after a stop as if there had been none.
 
-A checkpoint is taken between an update and the next rollout. Its parts are rl_zoo3's (the model with its optimizers, the
-normalisation, the replay buffer) and one more for the rest: states of all generators of random numbers, of the
+A checkpoint is taken between an update and the next rollout. Its parts are rl_zoo3's (the model with its optimizers,
+the normalisation, the replay buffer) and one more for the rest: states of all generators of random numbers, of the
 environments, of the wrappers and callbacks, and how long the files were that only grow. That one is written last, and
 files take their names when they are complete: a checkpoint with it is whole.
 """
@@ -118,7 +118,7 @@ def generators(model: BaseAlgorithm) -> dict[str, Any]:
     """States of the generators of random numbers that SB3 draws from."""
     return {
         "python": random.getstate(),
-        "numpy": np.random.get_state(),  # noqa: NPY002, SB3 draws from it
+        "numpy": np.random.get_state(),  # noqa: NPY002
         "torch": torch.get_rng_state(),
         "actions": model.action_space.np_random.bit_generator.state,
     }

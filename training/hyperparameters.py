@@ -1,7 +1,7 @@
 """Hyperparameters of `vigym train`, an entry an environment, with the names of Stable-Baselines3 and rl_zoo3.
 
-n_timesteps: of all environments together; n_envs: how many of them; normalize: observations and rewards by VecNormalize;
-learning_rate "lin_X": from X down to 0. `policy_kwargs` name the activation; everything else goes to SB3 as it is.
+n_timesteps: of all environments together; n_envs: how many of them; normalize: observations and rewards, by
+VecNormalize; learning_rate "lin_X": from X down to 0. Everything else goes to SB3 as it is, the activation by name.
 """
 
 from typing import Any
@@ -28,19 +28,19 @@ PPO: dict[str, Settings] = {
         "policy_kwargs": network(64, 64, activation="Tanh"),
     },
     "VICartPole-v0": {
-        "n_timesteps": 200_000,
-        "n_envs": 16,
+        "n_timesteps": 40_000,
+        "n_envs": 32,
         "normalize": True,
-        "n_steps": 64,
-        "batch_size": 256,
+        "n_steps": 32,
+        "batch_size": 512,
         "n_epochs": 10,
-        "learning_rate": "lin_1e-3",
+        "learning_rate": "lin_2e-3",
         "gamma": 0.98,
         "gae_lambda": 0.9,
         "policy_kwargs": network(64, 64, activation="Tanh"),
     },
     "VIHopper-v0": {
-        "n_timesteps": 10_000_000,
+        "n_timesteps": 4_000_000,
         "n_envs": 64,
         "normalize": True,
         "n_steps": 200,

@@ -80,9 +80,7 @@ MEASURES = {
     "VIHopper-v0": Entry(("success", "turn", "apex"), hopper),
     "VIHopperHop-v0": Entry(("x_velocity", "y_velocity", "command", "hop_height"), hopper_hop),
     "VISnake-v0": Entry(("distance",), snake),
-    "VIQuadruped-v0": Entry(
-        ("forward_velocity", "sideways_velocity", "command", "foot_lift", "foot_slide"), quadruped
-    ),
+    "VIQuadruped-v0": Entry(("forward_velocity", "sideways_velocity", "command", "foot_lift", "foot_slide"), quadruped),
 }
 
 

@@ -1,13 +1,13 @@
 """The folder of a run, laid out as rl_zoo3 does it: `logs/ppo/VIHopper-v0_1`.
 
-    VIHopper-v0.zip                      the model at the end
-    best_model.zip, best_policy.npz      the best model so far; its policy, normalisation included, for NumPy alone
-    evaluations.npz                      returns and lengths of all evaluations
-    0.monitor.csv                        return and length of every episode of the training
-    rl_model_*_steps.zip, .pkl           the last checkpoints: model, normalisation, replay buffer, all other state
-    tensorboard/                         curves for TensorBoard
-    VIHopper-v0/config.yml, args.yml     hyperparameters and arguments (JSON, which is YAML as well)
-    VIHopper-v0/vecnormalize.pkl         the normalisation at the end
+VIHopper-v0.zip                      the model at the end
+best_model.zip, best_policy.npz      the best model so far; its policy, normalisation included, for NumPy alone
+evaluations.npz                      returns and lengths of all evaluations
+0.monitor.csv                        return and length of every episode of the training
+rl_model_*_steps.zip, .pkl           the last checkpoints: model, normalisation, replay buffer, all other state
+tensorboard/                         curves for TensorBoard
+VIHopper-v0/config.yml, args.yml     hyperparameters and arguments (JSON, which is YAML as well)
+VIHopper-v0/vecnormalize.pkl         the normalisation at the end
 """
 
 import json

@@ -36,9 +36,7 @@ def build(run: Run) -> BaseAlgorithm:
     if "activation_fn" in network:
         network["activation_fn"] = getattr(nn, network["activation_fn"])
     try:
-        return ALGORITHMS[run.algo](
-            "MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings
-        )
+        return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
     except TypeError as error:
         raise InputError(f"hyperparameters of {run.algo}: {error}") from error
 
@@ -51,9 +49,7 @@ def load(run: Run, steps: int, state: dict[str, Any]) -> BaseAlgorithm:
 def batch(run: Run, *, append: bool = False) -> VecMonitor:
     """The native batch, its episodes written to 0.monitor.csv; `append` goes on with that file."""
     file = str(run.folder / "0.monitor.csv")
-    env = NativeVecEnv(
-        run.env_id, run.settings["n_envs"], num_threads=run.arguments["threads"], **run.env_kwargs
-    )
+    env = NativeVecEnv(run.env_id, run.settings["n_envs"], num_threads=run.arguments["threads"], **run.env_kwargs)
     if not append:
         return VecMonitor(env, file)
     monitored = VecMonitor(env)

@@ -11,6 +11,7 @@ from tyro.conf import Positional
 
 from vigym.engine.errors import InputError
 from vigym.training import hyperparameters
+from vigym.training.evaluations import Evaluations
 from vigym.training.runs import Run, assignments, known_env, new_folder
 
 
@@ -27,6 +28,8 @@ def train(
     eval_every: int | None = None,
     eval_episodes: int = 20,
     checkpoint_every: int | None = None,
+    ray_address: str | None = None,
+    ray_runners: int | None = None,
     out: Path = Path("logs"),
 ) -> None:
     """Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.
@@ -44,14 +47,20 @@ def train(
         set: Hyperparameters that differ from the file, as name=value.
         env_kwargs: Arguments of the environment, as name=value.
         threads: For the physics, and for the networks.
-        eval_every: Steps between evaluations; a fiftieth of all unless given.
+        eval_every: Steps between evaluations; a 25th of all unless given.
         eval_episodes: In each evaluation.
         checkpoint_every: Steps between checkpoints; a tenth of all unless given.
+        ray_address: With --backend ray: of a cluster that runs already, such as 10.0.0.1:6379; this machine by itself
+            unless given.
+        ray_runners: With --backend ray: processes that share the environments; as many as there are processors unless
+            given.
         out: Folder for the folders of runs.
     """
     try:
+        cluster = {"ray_address": ray_address, "ray_runners": ray_runners}
         if resume is not None:
             run = Run.read(resume)
+            run.arguments.update(cluster)  # it may have changed since
         else:
             if not env_id:
                 raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
@@ -61,22 +70,29 @@ def train(
                 "command": shlex.join(["vigym", *sys.argv[1:]]),
                 "backend": backend,
                 "threads": threads,
-                "eval_every": eval_every or -(-total // 50),
+                "eval_every": eval_every or -(-total // 25),
                 "eval_episodes": eval_episodes,
                 "checkpoint_every": checkpoint_every or -(-total // 10),
+                **cluster,
             }
             for name in ("threads", "eval_every", "eval_episodes", "checkpoint_every"):
                 if arguments[name] < 1:
                     raise InputError(f"--{name.replace('_', '-')} must be at least 1, got {arguments[name]}")
             folder = new_folder(out, algo, env_id)
             run = Run(folder, algo, env_id, seed, assignments(env_kwargs), settings, arguments)
-        learn(run, resumed=resume is not None)
+        if run.arguments["backend"] == "ray":
+            require("ray", "rllib")
+            from vigym.training import rllib
+
+            rllib.learn(run, resumed=resume is not None)
+        else:
+            learn(run, resumed=resume is not None)
     except InputError as error:
         raise SystemExit(str(error)) from None
 
 
 def learn(run: Run, *, resumed: bool) -> None:
-    """Train as the run says, from the start or from its last checkpoint."""
+    """Train with Stable-Baselines3 as the run says, from the start or from its last checkpoint."""
     require("stable_baselines3", "train")
     require("tensorboard", "train")
 
@@ -87,20 +103,19 @@ def learn(run: Run, *, resumed: bool) -> None:
     from vigym.training.callbacks import Checkpoints, Evaluation, Progress
     from vigym.training.sb3 import build, load, use_logger
 
-    threads = run.arguments["threads"]
-    torch.set_num_threads(threads)
-    evaluation = Evaluation(run, run.arguments["eval_every"], run.arguments["eval_episodes"])
+    torch.set_num_threads(run.arguments["threads"])
+    evaluations = Evaluations(run)
     if resumed:
         at, state = checkpoints.last(run.folder)
         model = load(run, at, state)
-        evaluation.kept = state["callbacks"]["evaluation"]
+        evaluations.kept = state["callbacks"]["evaluations"]
     else:
         run.write()
         model = build(run)
     print(f"{'going on with' if resumed else 'writing to'} {run.folder}")
     use_logger(model, run)
     total = run.settings["n_timesteps"]
-    keeper = Checkpoints(run, run.arguments["checkpoint_every"], evaluation)
+    evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations)
     began = time.perf_counter()
     callbacks = CallbackList([evaluation, keeper, Progress(total)])
     model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
@@ -114,8 +129,7 @@ def learn(run: Run, *, resumed: bool) -> None:
     model.logger.dump(model.num_timesteps)
     model.logger.close()
     model.get_env().close()
-    success, mean = evaluation.kept["best"]
-    print(f"{time.perf_counter() - began:.0f} s; best evaluation: return {mean:.1f}, success {success:.0%}")
+    print(f"{time.perf_counter() - began:.0f} s; {evaluations.summary()}")
     print(f"wrote {run.folder}")
 
 
@@ -123,4 +137,3 @@ def require(module: str, extra: str) -> None:
     """InputError that names the extra, if a module is not installed."""
     if find_spec(module) is None:
         raise InputError(f'{module} is not installed: pip install "vigym[{extra}]"')
-

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ class LearnedPolicy:
         if activation not in ACTIVATIONS:
             raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
         sizes = [len(mean), *(len(bias) for _, bias in layers)]
-        if [weights.shape for weights, _ in layers] != list(zip(sizes[:-1], sizes[1:], strict=True)):
+        if [weights.shape for weights, _ in layers] != list(pairwise(sizes)):
             raise InputError(f"layers do not fit: {[weights.shape for weights, _ in layers]} after {len(mean)} inputs")
         self.layers, self.activation, self.squash = list(layers), activation, squash
         self.mean, self.scale, self.clip = np.asarray(mean, float), np.asarray(scale, float), float(clip)

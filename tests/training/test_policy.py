@@ -1,5 +1,7 @@
 """Policies in files for NumPy alone: they do what the model does."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -10,8 +12,7 @@ from vigym.envs.controllers.learned import ACTIVATIONS, LearnedPolicy
 
 def network(rng: np.random.Generator, *sizes: int, **options) -> LearnedPolicy:
     layers = [
-        (rng.normal(size=(m, n)).astype(np.float32), rng.normal(size=n).astype(np.float32))
-        for m, n in zip(sizes[:-1], sizes[1:], strict=True)
+        (rng.normal(size=(m, n)).astype(np.float32), rng.normal(size=n).astype(np.float32)) for m, n in pairwise(sizes)
     ]
     return LearnedPolicy(layers, "ELU", rng.normal(size=sizes[0]), rng.uniform(1, 2, sizes[0]), **options)
 

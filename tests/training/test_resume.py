@@ -99,7 +99,17 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(algo, tmp_path):
 
 def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "vigym", "train", "VICartPole-v0", "--out", str(tmp_path), "--checkpoint-every", "9000000"],
+        [
+            sys.executable,
+            "-m",
+            "vigym",
+            "train",
+            "VICartPole-v0",
+            "--out",
+            str(tmp_path),
+            "--checkpoint-every",
+            "9000000",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
