@@ -3,14 +3,23 @@
 import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.envs.controllers.choice import Controller
 from vigym.training.measures import MEASURES, measured
+
+
+class Controller(Protocol):
+    """From observations (n, n_observations) to actions (n, n_actions), anew in every episode."""
+
+    def reset(self) -> None:
+        """A new episode."""
+
+    def act(self, observation: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Actions for observations."""
 
 
 class Episodes(NamedTuple):

@@ -7,9 +7,9 @@ import numpy as np
 from tyro.conf import Positional
 
 from vigym.engine.errors import InputError
-from vigym.envs.controllers.choice import Controller, learned, scripted
-from vigym.envs.controllers.learned import LearnedPolicy
-from vigym.training.episodes import Episodes, run_episodes
+from vigym.envs.controllers import SCRIPTED, scripted
+from vigym.envs.controllers.learned import LearnedPolicy, learned
+from vigym.training.episodes import Controller, Episodes, run_episodes
 from vigym.training.runs import BEST_POLICY, assignments, known_env
 
 
@@ -54,8 +54,12 @@ def evaluate(
 
 def load_controller(env_id: str, policy: str) -> Controller:
     """The controller that `--policy` names."""
-    if policy in ("learned", "scripted"):
-        return learned(env_id) if policy == "learned" else scripted(env_id)
+    if policy == "learned":
+        return learned(env_id)
+    if policy == "scripted":
+        if env_id not in SCRIPTED:
+            raise InputError(f"{env_id} has no scripted controller; there is one for {', '.join(SCRIPTED)}")
+        return scripted(env_id)
     path = Path(policy)
     if path.is_dir():
         path = path / BEST_POLICY

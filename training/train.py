@@ -1,5 +1,6 @@
 """`vigym train`: learn a policy."""
 
+import json
 import shlex
 import sys
 import time
@@ -13,6 +14,10 @@ from vigym.engine.errors import InputError
 from vigym.training import hyperparameters
 from vigym.training.evaluations import Evaluations
 from vigym.training.runs import Run, assignments, known_env, new_folder
+
+TIMES = (
+    "times.json"  # in the folder of a run that is finished: seconds of this process, on the clock and of the processor
+)
 
 
 def train(
@@ -116,7 +121,7 @@ def learn(run: Run, *, resumed: bool) -> None:
     use_logger(model, run)
     total = run.settings["n_timesteps"]
     evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations)
-    began = time.perf_counter()
+    clocks = time.perf_counter(), time.process_time()
     callbacks = CallbackList([evaluation, keeper, Progress(total)])
     model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
     if keeper.stopped:
@@ -129,7 +134,9 @@ def learn(run: Run, *, resumed: bool) -> None:
     model.logger.dump(model.num_timesteps)
     model.logger.close()
     model.get_env().close()
-    print(f"{time.perf_counter() - began:.0f} s; {evaluations.summary()}")
+    times = {"clock": time.perf_counter() - clocks[0], "cpu": time.process_time() - clocks[1]}
+    (run.details / TIMES).write_text(json.dumps(times), encoding="utf-8")
+    print(f"{times['clock']:.0f} s ({times['cpu']:.0f} s of the processor); {evaluations.summary()}")
     print(f"wrote {run.folder}")
 
 

@@ -93,3 +93,11 @@ class LearnedPolicy:
 def committed(env_id: str) -> Path:
     """Where the policy of an environment is that vigym brings along, if it does."""
     return Path(str(files("vigym.assets"))) / "policies" / f"{env_id}.npz"
+
+
+def learned(env_id: str) -> LearnedPolicy:
+    """The policy that vigym brings along; InputError if there is none."""
+    path = committed(env_id)
+    if not path.exists():
+        raise InputError(f"vigym brings no learned policy for {env_id}; `vigym train {env_id}` makes one")
+    return LearnedPolicy.load(path)
