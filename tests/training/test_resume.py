@@ -119,7 +119,7 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(tmp_path):
         assert process.poll() is None
         time.sleep(0.01)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert f"vigym train --resume {folder} goes on" in out
     assert len(checkpoints.found(folder)) == 1
