@@ -21,9 +21,17 @@ COMMANDS = {
         "vigym.envs.demo:demo",
         "Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.",
     ),
+    "evaluate": (
+        "vigym.training.evaluate:evaluate",
+        "Run a policy for many episodes, and tell return and success.",
+    ),
     "reproduce": (
         "vigym.benchmarks.reproduction.reproduce:reproduce",
         "Run the paper's experiments again, and set its claims beside what is measured.",
+    ),
+    "train": (
+        "vigym.training.train:train",
+        "Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.",
     ),
     "view": (
         "vigym.envs.replay.command:view",

@@ -1,0 +1,69 @@
+"""Policies in files for NumPy alone: they do what the model does."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from vigym import InputError
+from vigym.envs.controllers import SCRIPTED, scripted
+from vigym.envs.controllers.learned import ACTIVATIONS, LearnedPolicy, learned
+
+
+def network(rng: np.random.Generator, *sizes: int, **options) -> LearnedPolicy:
+    layers = [
+        (rng.normal(size=(m, n)).astype(np.float32), rng.normal(size=n).astype(np.float32)) for m, n in pairwise(sizes)
+    ]
+    return LearnedPolicy(layers, "ELU", rng.normal(size=sizes[0]), rng.uniform(1, 2, sizes[0]), **options)
+
+
+def test_a_file_keeps_the_policy(tmp_path):
+    rng = np.random.default_rng(0)
+    policy = network(rng, 5, 7, 2, clip=3.0, squash=True, about={"env_id": "VIHopper-v0"})
+    policy.save(tmp_path / "policy.npz")
+    other = LearnedPolicy.load(tmp_path / "policy.npz")
+    observations = rng.normal(size=(4, 5))
+    np.testing.assert_array_equal(policy.act(observations), other.act(observations))
+    assert other.about == {"env_id": "VIHopper-v0"}
+    assert policy.act(observations[0]).shape == (2,)
+
+
+def test_bad_files_and_observations(tmp_path):
+    policy = network(np.random.default_rng(0), 5, 7, 2)
+    with pytest.raises(InputError, match="for 5 observations"):
+        policy.act(np.zeros(4))
+    (tmp_path / "bad.npz").write_bytes(b"nothing")
+    for name in ("bad.npz", "missing.npz"):
+        with pytest.raises(InputError, match="is not a policy"):
+            LearnedPolicy.load(tmp_path / name)
+    with pytest.raises(InputError, match="do not fit"):
+        LearnedPolicy(policy.layers[:1] * 2, "ELU", policy.mean, policy.scale)
+    with pytest.raises(InputError, match="activation"):
+        LearnedPolicy(policy.layers, "GELU", policy.mean, policy.scale)
+
+
+def test_controllers_are_found_by_the_environment():
+    for env_id in SCRIPTED:
+        scripted(env_id).reset()
+    with pytest.raises(InputError, match="no learned policy for No-v0"):
+        learned("No-v0")
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize("algo", ["PPO", "SAC"])
+def test_it_does_what_the_model_does(algo, activation):
+    sb3, torch = pytest.importorskip("stable_baselines3"), pytest.importorskip("torch")
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from vigym.training.export import policy_of
+    from vigym.training.vec_env import NativeVecEnv
+
+    env = VecNormalize(NativeVecEnv("VIHopper-v0", 3))
+    options = {"net_arch": [8, 8], "activation_fn": getattr(torch.nn, activation)}
+    model = getattr(sb3, algo)("MlpPolicy", env, policy_kwargs=options, seed=0, device="cpu")
+    env.reset()
+    for _ in range(10):
+        observation, _, _, _ = env.step(np.random.default_rng(0).uniform(-1, 1, (3, 4)))
+    policy = policy_of(model)
+    expected, _ = model.predict(observation, deterministic=True)
+    np.testing.assert_allclose(policy.act(env.get_original_obs()), expected, atol=1e-5)

@@ -1,0 +1,132 @@
+"""A run that is killed and resumed learns the same as one that is not, bit for bit."""
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from stable_baselines3.common.save_util import load_from_zip_file
+
+from vigym import InputError
+from vigym.__main__ import main
+from vigym.training import checkpoints
+
+SMALL = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
+RUNS = {
+    "ppo": ["VICartPole-v0", "--steps", "8000", "--set", "n_envs=8", "n_steps=32", "n_epochs=4", "batch_size=256", SMALL],
+    "sac": [
+        *("VICartPole-v0", "--steps", "3000", "--set", "n_envs=4", "learning_starts=500", "gradient_steps=1", SMALL),
+        *("buffer_size=2000", "batch_size=64", "normalize=True"),
+    ],
+}
+EVERY = {"ppo": "1000", "sac": "400"}
+
+
+def command(algo: str, out: Path) -> list[str]:
+    often = ["--checkpoint-every", EVERY[algo], "--eval-every", EVERY[algo], "--eval-episodes", "3"]
+    return ["train", *RUNS[algo], "--algo", algo, *often, "--seed", "3", "--out", str(out)]
+
+
+def kill_after_checkpoints(command: list[str], folder: Path, count: int) -> None:
+    """Start a run in a process of its own, and kill it (no handler runs) some time after so many checkpoints."""
+    process = subprocess.Popen([sys.executable, "-m", "vigym", *command], stderr=subprocess.DEVNULL)
+    last, seen = None, 0
+    while seen < count:
+        assert process.poll() is None, "ended before it was killed"
+        steps = checkpoints.found(folder)
+        if steps and steps[-1] != last:
+            last, seen = steps[-1], seen + 1
+        time.sleep(0.002)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def outcome(folder: Path) -> dict:
+    """Everything that the run has learned and written, but for the time of day."""
+    _, parameters, variables = load_from_zip_file(folder / "VICartPole-v0.zip")
+    normalize = pickle.loads((folder / "VICartPole-v0" / "vecnormalize.pkl").read_bytes())
+    monitor = (folder / "0.monitor.csv").read_text().splitlines()
+    return {
+        "parameters": parameters,
+        "variables": variables,
+        "normalisation": [vars(normalize.obs_rms), vars(normalize.ret_rms)],
+        "evaluations": dict(np.load(folder / "evaluations.npz")),
+        "episodes": [line.split(",")[:2] for line in monitor[1:]],
+        "best": dict(np.load(folder / "best_policy.npz")),
+    }
+
+
+def assert_same(one, other, where=""):
+    if isinstance(one, dict):
+        assert set(one) == set(other), where
+        for name in one:
+            assert_same(one[name], other[name], f"{where} {name}")
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other), where
+        for k, (a, b) in enumerate(zip(one, other, strict=True)):
+            assert_same(a, b, f"{where} {k}")
+    elif one is not None and not isinstance(one, (str, bool)):
+        np.testing.assert_array_equal(plain(one), plain(other), where)
+    else:
+        assert one == other, where
+
+
+def plain(value):
+    return value.detach().numpy() if hasattr(value, "detach") else np.asarray(value)
+
+
+@pytest.mark.parametrize("algo", ["ppo", "sac"])
+def test_a_killed_run_goes_on_as_if_it_had_not_been(algo, tmp_path):
+    killed, whole = (tmp_path / name / algo / "VICartPole-v0_1" for name in ("killed", "whole"))
+    kill_after_checkpoints(command(algo, tmp_path / "killed"), killed, 2)
+    assert not (killed / "VICartPole-v0.zip").exists()
+    rest = checkpoints.found(killed)[-1]
+    (killed / f"partial_rl_model_state_{rest + 1}_steps.pkl").write_bytes(b"cut off")
+    assert main(["train", "--resume", str(killed)]) == 0
+    assert main(command(algo, tmp_path / "whole")) == 0
+    assert_same(outcome(killed), outcome(whole))
+    assert len(checkpoints.found(killed)) == checkpoints.KEPT
+
+
+def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(tmp_path):
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "vigym",
+            "train",
+            "VICartPole-v0",
+            "--out",
+            str(tmp_path),
+            "--checkpoint-every",
+            "9000000",
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    folder, monitor = tmp_path / "ppo" / "VICartPole-v0_1", tmp_path / "ppo" / "VICartPole-v0_1" / "0.monitor.csv"
+    while not monitor.exists() or monitor.stat().st_size < 200:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    assert f"vigym train --resume {folder} goes on" in out
+    assert len(checkpoints.found(folder)) == 1
+
+
+def test_what_cannot_be_resumed_is_told(tmp_path, capsys):
+    with pytest.raises(SystemExit, match="not the folder of a run"):
+        main(["train", "--resume", str(tmp_path)])
+    with pytest.raises(InputError, match="no checkpoint"):
+        checkpoints.last(tmp_path)

@@ -1,0 +1,120 @@
+"""The commands: each runs, learns, and tells what is wrong with its arguments."""
+
+import csv
+import json
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+
+from vigym.__main__ import main
+from vigym.envs.registration import ENVIRONMENTS
+from vigym.training import hyperparameters
+from vigym.training.measures import MEASURES
+
+FEW = ["n_envs=4", "policy_kwargs={'net_arch': [8], 'activation_fn': 'Tanh'}"]
+SMOKE = {
+    "ppo": [*FEW, "n_steps=32", "batch_size=64"],
+    "sac": [*FEW, "learning_starts=200", "gradient_steps=1", "buffer_size=1000"],
+}
+
+
+@pytest.mark.parametrize("env_id", ENVIRONMENTS)
+@pytest.mark.parametrize("algo", SMOKE)
+def test_train_and_evaluate_run(env_id, algo, tmp_path, capsys):
+    args = ["--algo", algo, "--steps", "300", "--eval-every", "200", "--eval-episodes", "2", "--out", str(tmp_path)]
+    assert main(["train", env_id, *args, "--set", *SMOKE[algo]]) == 0
+    folder = tmp_path / algo / f"{env_id}_1"
+    assert f"wrote {folder}" in capsys.readouterr().out
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    own = {"best_model.zip", "best_policy.npz", "evaluations.npz", "0.monitor.csv", f"{env_id}.zip"}
+    assert names >= own | {f"{env_id}/config.yml", f"{env_id}/args.yml", "tensorboard"}
+    assert json.loads((folder / env_id / "config.yml").read_text())["n_envs"] == 4
+    evaluations = np.load(folder / "evaluations.npz")
+    assert evaluations["results"].shape == (len(evaluations["timesteps"]), 2)
+
+    rows = tmp_path / "rows.csv"
+    assert main(["evaluate", env_id, "--policy", str(folder), "--episodes", "3", "--out", str(rows)]) == 0
+    out = capsys.readouterr().out
+    assert "success" in out
+    with rows.open() as file:
+        told = list(csv.DictReader(file))
+    assert [row["seed"] for row in told] == ["1000000", "1000001", "1000002"]
+    assert {row["success"] for row in told} <= {"True", "False"}
+
+
+def test_cartpole_is_learned(tmp_path, capsys):
+    """From the committed settings, to the threshold at which the environment counts as solved."""
+    assert main(["train", "VICartPole-v0", "--out", str(tmp_path)]) == 0
+    assert main(["evaluate", "VICartPole-v0", "--policy", str(tmp_path / "ppo" / "VICartPole-v0_1")]) == 0
+    mean = float(capsys.readouterr().out.split("return                     ")[1].split()[0])
+    assert mean >= gym.spec("VICartPole-v0").reward_threshold
+
+
+def test_runs_count_on(tmp_path):
+    args = ["train", "VICartPole-v0", "--steps", "1", "--set", *SMOKE["ppo"], "--out", str(tmp_path)]
+    for k in (1, 2):
+        assert main(args) == 0
+        assert (tmp_path / "ppo" / f"VICartPole-v0_{k}" / "VICartPole-v0.zip").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["train"], "which environment"),
+        (["train", "Hopper"], "'Hopper' is not an environment; vigym's are .*VIHopper-v0"),
+        (["train", "VIHopper-v0", "--set", "n_steps"], "expected name=value"),
+        (["train", "VIHopper-v0", "--set", "nsteps=3"], "nsteps"),
+        (["train", "VIHopper-v0", "--threads", "0"], "--threads must be at least 1"),
+        (["evaluate", "VIHopper-v0", "--episodes", "0"], "--episodes must be at least 1"),
+        (["evaluate", "VIHopper-v0", "--policy", "nowhere"], "nowhere is not a policy"),
+        (["evaluate", "VIPendulum-v0", "--policy", "scripted"], "has no scripted controller"),
+        (["evaluate", "VIHopperHop-v0", "--policy", "scripted", "--command", "1"], "command.* two finite numbers"),
+    ],
+)
+def test_bad_arguments(args, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=message):
+        main(args)
+
+
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch, tmp_path):
+    from vigym.training import train
+
+    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match=r'pip install "vigym\[train\]"'):
+        main(["train", "VIHopper-v0", "--out", str(tmp_path)])
+
+
+def test_every_environment_has_measures_and_hyperparameters():
+    assert set(MEASURES) == set(ENVIRONMENTS)
+    assert set(hyperparameters.PPO) == set(ENVIRONMENTS)
+    assert set(hyperparameters.SAC) <= set(ENVIRONMENTS)
+    for entry in hyperparameters.hyperparams.values():
+        assert entry["policy_kwargs"].startswith("dict(net_arch=[")
+        size = entry["n_envs"] * entry["n_steps"]
+        assert size % entry["batch_size"] == 0  # else SB3 warns: the last batch would be short
+
+
+@pytest.mark.parametrize("env_id", ["VIHopper-v0", "VIHopperHop-v0", "VISnake-v0"])
+def test_scripted_controllers_succeed(env_id, capsys):
+    assert main(["evaluate", env_id, "--policy", "scripted", "--episodes", "10"]) == 0
+    assert "success                    10 of 10" in capsys.readouterr().out
+
+
+def test_a_trot_is_a_success_and_a_fall_is_not(capsys):
+    args = ["evaluate", "VIQuadruped-v0", "--policy", "scripted", "--episodes", "4"]
+    assert main([*args, "--command", "0.6", "0", "0"]) == 0
+    assert "success                    4 of 4" in capsys.readouterr().out
+    assert main([*args, "--env-kwargs", "friction=0.05"]) == 0
+    assert "success                    0 of 4" in capsys.readouterr().out
+
+
+def test_policies_are_for_their_environment(tmp_path):
+    assert main(["train", "VICartPole-v0", "--steps", "1", "--set", *SMOKE["ppo"], "--out", str(tmp_path)]) == 0
+    folder: Path = tmp_path / "ppo" / "VICartPole-v0_1"
+    with pytest.raises(SystemExit, match="is a policy for VICartPole-v0, not for VIPendulum-v0"):
+        main(["evaluate", "VIPendulum-v0", "--policy", str(folder)])

@@ -1,0 +1,97 @@
+"""What happens around the learning: a progress bar, evaluations, checkpoints; all between updates and rollouts."""
+
+import signal
+import sys
+from typing import Any
+
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.utils import safe_mean
+from tqdm import tqdm
+
+from vigym.training import checkpoints
+from vigym.training.evaluations import Evaluations
+from vigym.training.export import policy_of
+
+
+class Progress(BaseCallback):
+    """A bar with steps, steps a second, and return of the last episodes."""
+
+    def __init__(self, total: int) -> None:
+        super().__init__()
+        self.total = total
+
+    def _on_training_start(self) -> None:
+        self.bar = tqdm(total=self.total, initial=self.num_timesteps, unit="step", unit_scale=True, smoothing=0.05)
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.bar.update(self.num_timesteps - self.bar.n)
+        if self.model.ep_info_buffer:
+            told = {"return": f"{safe_mean([episode['r'] for episode in self.model.ep_info_buffer]):.1f}"}
+            if self.model.ep_success_buffer:
+                told["success"] = f"{safe_mean(self.model.ep_success_buffer):.0%}"
+            self.bar.set_postfix(told, refresh=False)
+
+    def _on_training_end(self) -> None:
+        self.bar.close()
+
+
+class Evaluation(BaseCallback):
+    """Evaluations, and the best model saved."""
+
+    def __init__(self, evaluations: Evaluations) -> None:
+        super().__init__()
+        self.evaluations = evaluations
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_start(self) -> None:
+        if self.evaluations.due(self.num_timesteps):
+            self.evaluate()
+
+    def evaluate(self) -> None:
+        """Evaluate now."""
+        run, steps = self.evaluations.run, self.model.num_timesteps
+        policy = policy_of(self.model, env_id=run.env_id, algo=run.algo, seed=run.seed, steps=steps)
+        values, best = self.evaluations.add(steps, policy)
+        for name, value in values.items():
+            self.logger.record(name, value)
+        if best:
+            self.model.save(run.folder / "best_model.zip")
+
+
+class Checkpoints(BaseCallback):
+    """A checkpoint every so many steps, and when the run is asked to stop (Ctrl-C or SIGTERM): then that ends it."""
+
+    def __init__(self, evaluations: Evaluations) -> None:
+        super().__init__()
+        self.evaluations, self.run = evaluations, evaluations.run
+        self.every = self.next = self.run.arguments["checkpoint_every"]
+        self.asked = self.stopped = False
+
+    def _on_training_start(self) -> None:
+        self.next = self.every * (self.num_timesteps // self.every + 1)
+        self.before = {number: signal.signal(number, self.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def ask(self, number: int, frame: Any) -> None:
+        """Stop after this rollout and update; the second time at once."""
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        print("\nstopping after this update; once more to stop at once", file=sys.stderr)
+
+    def _on_rollout_start(self) -> None:
+        if self.num_timesteps >= self.next or self.asked:
+            checkpoints.save(self.run.folder, self.model, {"evaluations": self.evaluations.kept})
+            self.next = self.every * (self.num_timesteps // self.every + 1)
+            self.stopped = self.asked
+
+    def _on_step(self) -> bool:
+        return not self.stopped
+
+    def _on_training_end(self) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,60 @@
+"""Evaluations during training: episodes without exploration, always with the same seeds, and the best policy saved."""
+
+from typing import Any
+
+import numpy as np
+
+from vigym.envs.controllers.learned import LearnedPolicy
+from vigym.training.episodes import run_episodes
+from vigym.training.runs import BEST_POLICY, Run
+
+
+class Evaluations:
+    """The evaluations of a run so far, also in its folder: evaluations.npz as SB3 writes it, and the best policy.
+
+    The best is the one with the most successes, and of these the one with the highest return. `kept` is all there is
+    to remember over an interruption.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.every, self.episodes = run.arguments["eval_every"], run.arguments["eval_episodes"]
+        self.kept: dict[str, Any] = {"next": self.every, "best": (-1.0, -np.inf), "history": []}
+
+    def due(self, steps: int) -> bool:
+        """Whether it is time for one; asked once, it is not before the next."""
+        if steps < self.kept["next"]:
+            return False
+        self.kept["next"] = self.every * (steps // self.every + 1)
+        return True
+
+    def add(self, steps: int, policy: LearnedPolicy) -> tuple[dict[str, float], bool]:
+        """Evaluate a policy now: what came of it, by TensorBoard's names, and whether it is the best so far."""
+        run = self.run
+        result = run_episodes(run.env_id, policy, range(self.episodes), **run.env_kwargs)
+        success = result.success if result.success is not None else np.zeros(self.episodes, bool)
+        self.kept["history"].append((steps, result.returns, result.lengths, success))
+        columns = [np.array(column) for column in zip(*self.kept["history"], strict=True)]
+        names = ("timesteps", "results", "ep_lengths", "successes")
+        np.savez(run.folder / "evaluations.npz", **dict(zip(names, columns, strict=True)))
+        values = {
+            "eval/mean_reward": float(result.returns.mean()),
+            "eval/mean_ep_length": float(result.lengths.mean()),
+            "eval/success_rate": float(success.mean()),
+        }
+        score = values["eval/success_rate"], values["eval/mean_reward"]
+        best = score > self.kept["best"]
+        if best:
+            self.kept["best"] = score
+            policy.save(run.folder / BEST_POLICY)
+        return values, best
+
+    @property
+    def last(self) -> float:
+        """Mean return of the last one, NaN before."""
+        return float(self.kept["history"][-1][1].mean()) if self.kept["history"] else np.nan
+
+    def summary(self) -> str:
+        """The best one in words."""
+        success, mean = self.kept["best"]
+        return f"best evaluation: return {mean:.1f}, success {success:.0%}"

@@ -1,0 +1,34 @@
+"""The policy of a Stable-Baselines3 model as a file that vigym itself can read, without torch."""
+
+from typing import Any
+
+import numpy as np
+from stable_baselines3 import PPO, SAC
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.vec_env import VecNormalize
+
+from vigym.engine.errors import InputError
+from vigym.envs.controllers.learned import LearnedPolicy
+
+
+def policy_of(model: BaseAlgorithm, **about: Any) -> LearnedPolicy:
+    """What the model does now, without exploration, its normalisation of observations included."""
+    if isinstance(model, PPO):
+        hidden, last = model.policy.mlp_extractor.policy_net, model.policy.action_net
+    elif isinstance(model, SAC):
+        hidden, last = model.policy.actor.latent_pi, model.policy.actor.mu
+    else:
+        raise InputError(f"no export for {type(model).__name__}, only for PPO and SAC")
+    modules = [module for module in hidden if hasattr(module, "weight")]
+    layers = [
+        (module.weight.detach().cpu().numpy().T.copy(), module.bias.detach().cpu().numpy().copy())
+        for module in (*modules, last)
+    ]
+    size = len(layers[0][0])
+    mean, scale, clip = np.zeros(size), np.ones(size), np.inf
+    normalize = model.get_vec_normalize_env()
+    if isinstance(normalize, VecNormalize) and normalize.norm_obs:
+        mean, scale = normalize.obs_rms.mean.copy(), np.sqrt(normalize.obs_rms.var + normalize.epsilon)
+        clip = normalize.clip_obs
+    activation = model.policy.activation_fn.__name__
+    return LearnedPolicy(layers, activation, mean, scale, clip=clip, squash=isinstance(model, SAC), about=about)

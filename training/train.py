@@ -1,0 +1,146 @@
+"""`vigym train`: learn a policy."""
+
+import json
+import shlex
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from tyro.conf import Positional
+
+from vigym.engine.errors import InputError
+from vigym.training import hyperparameters
+from vigym.training.evaluations import Evaluations
+from vigym.training.runs import Run, assignments, known_env, new_folder
+
+TIMES = (
+    "times.json"  # in the folder of a run that is finished: seconds of this process, on the clock and of the processor
+)
+
+
+def train(
+    env_id: Positional[str] = "",
+    algo: Literal["ppo", "sac"] = "ppo",
+    backend: Literal["sb3", "ray"] = "sb3",
+    steps: int | None = None,
+    seed: int = 0,
+    resume: Path | None = None,
+    set: tuple[str, ...] = (),
+    env_kwargs: tuple[str, ...] = (),
+    threads: int = 1,
+    eval_every: int | None = None,
+    eval_episodes: int = 20,
+    checkpoint_every: int | None = None,
+    ray_address: str | None = None,
+    ray_runners: int | None = None,
+    out: Path = Path("logs"),
+) -> None:
+    """Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.
+
+    Writes a folder as rl_zoo3 does (logs/ppo/VIHopper-v0_1 and so on) and prints its name. What is learned depends on
+    the seed alone, not on interruptions. Needs the extra `train`, or `rllib` with --backend ray.
+
+    Args:
+        env_id: The environment, such as VIHopper-v0.
+        algo: PPO, or SAC.
+        backend: Stable-Baselines3, or Ray RLlib.
+        steps: Of all environments together; as vigym/training/hyperparameters.py says unless given.
+        seed: Of everything that is random.
+        resume: Folder of a run that was interrupted: go on from its last checkpoint, with the run's own arguments.
+        set: Hyperparameters that differ from the file, as name=value.
+        env_kwargs: Arguments of the environment, as name=value.
+        threads: For the physics, and for the networks.
+        eval_every: Steps between evaluations; a 25th of all unless given.
+        eval_episodes: In each evaluation.
+        checkpoint_every: Steps between checkpoints; a tenth of all unless given.
+        ray_address: With --backend ray: of a cluster that runs already, such as 10.0.0.1:6379; this machine by itself
+            unless given.
+        ray_runners: With --backend ray: processes that share the environments; as many as there are processors unless
+            given.
+        out: Folder for the folders of runs.
+    """
+    try:
+        cluster = {"ray_address": ray_address, "ray_runners": ray_runners}
+        if resume is not None:
+            run = Run.read(resume)
+            run.arguments.update(cluster)  # it may have changed since
+        else:
+            if not env_id:
+                raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
+            settings = hyperparameters.settings(algo, known_env(env_id)) | assignments(set)
+            total = settings["n_timesteps"] = steps or settings["n_timesteps"]
+            arguments = {
+                "command": shlex.join(["vigym", *sys.argv[1:]]),
+                "backend": backend,
+                "threads": threads,
+                "eval_every": eval_every or -(-total // 25),
+                "eval_episodes": eval_episodes,
+                "checkpoint_every": checkpoint_every or -(-total // 10),
+                **cluster,
+            }
+            for name in ("threads", "eval_every", "eval_episodes", "checkpoint_every"):
+                if arguments[name] < 1:
+                    raise InputError(f"--{name.replace('_', '-')} must be at least 1, got {arguments[name]}")
+            folder = new_folder(out, algo, env_id)
+            run = Run(folder, algo, env_id, seed, assignments(env_kwargs), settings, arguments)
+        if run.arguments["backend"] == "ray":
+            require("ray", "rllib")
+            from vigym.training import rllib
+
+            rllib.learn(run, resumed=resume is not None)
+        else:
+            learn(run, resumed=resume is not None)
+    except InputError as error:
+        raise SystemExit(str(error)) from None
+
+
+def learn(run: Run, *, resumed: bool) -> None:
+    """Train with Stable-Baselines3 as the run says, from the start or from its last checkpoint."""
+    require("stable_baselines3", "train")
+    require("tensorboard", "train")
+
+    import torch
+    from stable_baselines3.common.callbacks import CallbackList
+
+    from vigym.training import checkpoints
+    from vigym.training.callbacks import Checkpoints, Evaluation, Progress
+    from vigym.training.sb3 import build, load, use_logger
+
+    torch.set_num_threads(run.arguments["threads"])
+    evaluations = Evaluations(run)
+    if resumed:
+        at, state = checkpoints.last(run.folder)
+        model = load(run, at, state)
+        evaluations.kept = state["callbacks"]["evaluations"]
+    else:
+        run.write()
+        model = build(run)
+    print(f"{'going on with' if resumed else 'writing to'} {run.folder}")
+    use_logger(model, run)
+    total = run.settings["n_timesteps"]
+    evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations)
+    clocks = time.perf_counter(), time.process_time()
+    callbacks = CallbackList([evaluation, keeper, Progress(total)])
+    model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
+    if keeper.stopped:
+        print(f"stopped after {model.num_timesteps} steps; vigym train --resume {run.folder} goes on")
+        return
+    evaluation.evaluate()
+    model.save(run.folder / f"{run.env_id}.zip")
+    if (normalize := model.get_vec_normalize_env()) is not None:
+        normalize.save(str(run.details / "vecnormalize.pkl"))
+    model.logger.dump(model.num_timesteps)
+    model.logger.close()
+    model.get_env().close()
+    times = {"clock": time.perf_counter() - clocks[0], "cpu": time.process_time() - clocks[1]}
+    (run.details / TIMES).write_text(json.dumps(times), encoding="utf-8")
+    print(f"{times['clock']:.0f} s ({times['cpu']:.0f} s of the processor); {evaluations.summary()}")
+    print(f"wrote {run.folder}")
+
+
+def require(module: str, extra: str) -> None:
+    """InputError that names the extra, if a module is not installed."""
+    if find_spec(module) is None:
+        raise InputError(f'{module} is not installed: pip install "vigym[{extra}]"')
