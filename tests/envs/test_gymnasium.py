@@ -36,6 +36,13 @@ def test_the_checker_is_content(env_id):
         check_env(gym.make(env_id).unwrapped, skip_render_check=True)
 
 
+def test_the_checker_of_stable_baselines_is_content(env_id):
+    checker = pytest.importorskip("stable_baselines3.common.env_checker", reason='pip install "vigym[train]"')
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        checker.check_env(gym.make(env_id), warn=True, skip_render_check=True)
+
+
 @pytest.mark.parametrize("how", ["vigym:{}", "{}"])
 def test_both_names_of_an_id(how):
     name = how.format("VICartPole-v0")
