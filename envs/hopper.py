@@ -156,7 +156,7 @@ class Hopper(HopperTask):
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
-    * v0: first version
+    * v0: first version, with Coulomb's circular friction cone
     """
 
     def __init__(

@@ -171,7 +171,7 @@ class Quadruped(RobotTask):
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
-    * v0: first version
+    * v0: first version, with Coulomb's circular friction cone
     """
 
     n_actions = 12

@@ -166,7 +166,8 @@ class Snake(RobotTask):
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
-    * v0: first version
+    * v0: first version, with Coulomb's circular friction cone: a pyramid's friction depends on the heading, which the
+      first gait of the snake made use of
     """
 
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.5, "azimuth": 120.0, "elevation": -25.0, "trackbodyid": 0}

@@ -53,7 +53,9 @@ class Task(ABC):
         frame_skip: int,
         randomization: Randomization | Mapping[str, Any] | None = None,
     ) -> None:
-        self.sim = Simulator(mechanism, dt=dt, num_envs=num_envs, tolerance=TOLERANCE, num_threads=num_threads)
+        self.sim = Simulator(
+            mechanism, dt=dt, num_envs=num_envs, tolerance=TOLERANCE, cone="exact", num_threads=num_threads
+        )
         self.num_envs, self.frame_skip = num_envs, frame_skip
         self.dt = dt * frame_skip  # of a control step, as in Gymnasium's MuJoCo environments
         self.variation = Variation(self.sim, randomization, self.n_actions, self.dt)

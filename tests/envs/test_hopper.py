@@ -116,7 +116,7 @@ def test_turning_on_the_ground_does_not_count():
     task = Hopper(reset_noise_scale=0.0)
     task.reset(np.zeros(1, np.int64), [np.random.default_rng(0)], {})
     terms = steps(task, 8, (0.0, 0.1, 0.1, 0.0))  # tips over its foot
-    assert task.tilt[0] > 3.0
+    assert task.tilt[0] > 2.5
     assert task.progress[0].tolist()[:4] == [FULL, 0.0, 0.0, 0.0]
     assert all(term["reward_turn"] == 0.0 for term in terms)
     assert terms[-1]["reward_spin"] < 0.0

@@ -122,8 +122,8 @@ def test_snake_gait_travels_a_body_length_in_ten_seconds():
     out = walk(env, SnakeGait(), 20.0)
     assert out["ok"].all()
     length = 8 * 0.15
-    assert out["distance"][199].min() > length
-    assert out["distance"][-2].min() > 2 * length
+    assert out["distance"][199].min() > 1.2 * length
+    assert out["distance"][-2].min() > 2.5 * length
     assert np.abs(out["y_position"]).max() < length / 2
     assert out["reward_jump"].min() == 0.0
     assert out["reward_roll"].min() > -0.2  # never on its side

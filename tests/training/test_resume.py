@@ -21,7 +21,17 @@ from vigym.training import checkpoints
 
 SMALL = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
 RUNS = {
-    "ppo": ["VICartPole-v0", "--steps", "8000", "--set", "n_envs=8", "n_steps=32", "n_epochs=4", "batch_size=256", SMALL],
+    "ppo": [
+        "VICartPole-v0",
+        "--steps",
+        "8000",
+        "--set",
+        "n_envs=8",
+        "n_steps=32",
+        "n_epochs=4",
+        "batch_size=256",
+        SMALL,
+    ],
     "sac": [
         *("VICartPole-v0", "--steps", "3000", "--set", "n_envs=4", "learning_starts=500", "gradient_steps=1", SMALL),
         *("buffer_size=2000", "batch_size=64", "normalize=True"),
