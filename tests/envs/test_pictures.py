@@ -43,7 +43,7 @@ def test_pictures_need_no_graphics_library(tmp_path):
     """The same in a process that would find a broken file where it looked for OpenGL or X11."""
     for library in HIDDEN:
         (tmp_path / library).write_bytes(b"no library")
-    script = f"from envs.test_pictures import see\nfor env_id in {list(ENVIRONMENTS)}:\n    see(env_id)"
+    script = f"import runpy\nsee = runpy.run_path({__file__!r})['see']\nfor env_id in {list(ENVIRONMENTS)}: see(env_id)"
     bare = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
     bare |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LD_LIBRARY_PATH": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", script], env=bare, capture_output=True, text=True, timeout=300)
