@@ -1,5 +1,6 @@
 """A headless Chromium that tests drive over the DevTools protocol: open, look, click, type, listen to the console."""
 
+import atexit
 import base64
 import io
 import itertools
@@ -48,10 +49,11 @@ class Browser:
         own = [f"--user-data-dir={folder}", "--window-size={},{}".format(*size)]
         command = [find(), *FLAGS, *own, "about:blank"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        atexit.register(self.process.kill)  # whatever happens
         told = folder / "DevToolsActivePort"
         wait(lambda: told.exists() and told.read_text().count("\n") >= 1, "the browser to start")
         port, path = told.read_text().split("\n")[:2]
-        self.socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, open_timeout=PATIENCE)
+        self.socket = connect(f"ws://127.0.0.1:{port}{path}", max_size=None, open_timeout=PATIENCE, ping_interval=None)
         self.numbers, self.session = itertools.count(1), None
         self.complaints: list[str] = []  # errors of the console, and exceptions
         self.requests: list[str] = []  # once Network.enable was called
@@ -104,6 +106,18 @@ class Browser:
         data = base64.b64decode(self.call("Page.captureScreenshot")["data"])
         return np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)
 
+    def still(self):
+        """The same once the scene is drawn (viser fades it in) and has come to rest."""
+        self.until("[...document.querySelectorAll('canvas')].some(e => e.style.opacity === '1')", "the scene to be drawn")
+        before, end = self.picture(), time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            time.sleep(0.2)
+            after = self.picture()
+            if (after == before).all():
+                return after
+            before = after
+        raise AssertionError("the page does not come to rest")
+
     def press(self, x, y):
         """A click of the left button at a point of the window."""
         for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
@@ -138,6 +152,7 @@ class Browser:
         except Exception:  # a browser that hangs is ended
             self.process.kill()
             self.process.wait()
+        atexit.unregister(self.process.kill)
 
 
 def wait(happened, what):

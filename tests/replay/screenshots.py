@@ -48,8 +48,8 @@ def main() -> None:
 
 def shoot(browser: Browser, name: str) -> None:
     browser.run(CLOSE)  # that there is no graphics card is not news
-    time.sleep(3.0)
-    save_png(ROOT / "docs" / "demo" / name, browser.picture().astype(np.uint8))
+    time.sleep(2.0)
+    save_png(ROOT / "docs" / "demo" / name, browser.still().astype(np.uint8))
     print(f"wrote {ROOT / 'docs' / 'demo' / name}")
 
 

@@ -34,18 +34,6 @@ def quiet_console(request):
         assert not complaints
 
 
-def still(browser):
-    """The page when it has come to rest."""
-    before, end = browser.picture(), time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        time.sleep(0.2)
-        after = browser.picture()
-        if (after == before).all():
-            return after
-        before = after
-    raise AssertionError("the page does not come to rest")
-
-
 def changed(a, b, where=MIDDLE):
     """Pixels of the robot's part of the window that differ."""
     return int((np.abs(a[where] - b[where]).max(-1) > 40).sum())
@@ -58,13 +46,13 @@ def play_and_scrub(browser, replay):
     browser.until(f"vigym.now() !== {begun}", "time to pass")
     browser.run("vigym.seek(0.4)")  # pauses as well
     browser.until("Math.abs(vigym.now() - 0.4) < 1e-3", "the player to go to 0.4 s")
-    early, told = still(browser), browser.run(NOW)
+    early, told = browser.still(), browser.run(NOW)
     # the values beside the plots are those of that time
     k = int(np.searchsorted(replay.time, 0.4 + 1e-6)) - 1
     assert abs(float(told.split()[-1]) - replay.reward[k]) < 1e-3
     browser.run("vigym.seek(1.3)")
     browser.until("Math.abs(vigym.now() - 1.3) < 1e-3", "the player to go to 1.3 s")
-    late = still(browser)
+    late = browser.still()
     assert changed(early, late) > 300  # legs have moved
     assert browser.run(NOW) != told  # the plots' values have followed
     left, y, width = map(int, browser.box(CANVAS))
@@ -73,11 +61,11 @@ def play_and_scrub(browser, replay):
     # back: as it was
     browser.run("vigym.seek(0.4)")
     browser.until("Math.abs(vigym.now() - 0.4) < 1e-3", "the player to go back to 0.4 s")
-    assert changed(early, still(browser)) < 20
+    assert changed(early, browser.still()) < 20
     # a press on a plot goes to the time below it; the plot's lines begin 46 pixels from its left edge
     browser.press(left + 46 + 0.5 * (width - 50), y)
     browser.until(f"Math.abs(vigym.now() - {0.5 * replay.time[-1]}) < 0.02", "the player to follow the press")
-    assert changed(early, still(browser)) > 100
+    assert changed(early, browser.still()) > 100
     # it plays on when told to
     browser.click("document.querySelector('input').parentElement.parentElement.previousElementSibling")
     paused = browser.run("vigym.now()")
@@ -175,13 +163,13 @@ def test_the_live_page(browser):
         browser.click(labelled("Pause"))
         wait(lambda: run.live.pause.value, "the pause")
         wait(run.rests, "the robot to rest")
-        before, rest = run.steps, still(browser)
+        before, rest = run.steps, browser.still()
         for k in range(1, 4):
             browser.click(button("Single step"))
             wait(lambda k=k: run.steps >= before + k, "a single step")
         wait(run.rests, "the robot to rest again")
         assert run.steps == before + 3
-        assert changed(rest, still(browser)) > 20
+        assert changed(rest, browser.still()) > 20
         # the push: the slider, three quarters to the right
         left, y, width = browser.box(labelled("Along y [N]", ".mantine-Slider-root"))
         browser.press(left + 0.75 * width, y)
