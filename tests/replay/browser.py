@@ -43,7 +43,7 @@ def find():
 class Browser:
     """One page of a browser with a new profile in `folder`; size: of its window."""
 
-    def __init__(self, folder: Path, size: tuple[int, int] = (800, 560)) -> None:
+    def __init__(self, folder: Path, size: tuple[int, int] = (640, 520)) -> None:
         from websockets.sync.client import connect
 
         own = [f"--user-data-dir={folder}", "--window-size={},{}".format(*size)]
@@ -108,7 +108,9 @@ class Browser:
 
     def still(self):
         """The same once the scene is drawn (viser fades it in) and has come to rest."""
-        self.until("[...document.querySelectorAll('canvas')].some(e => e.style.opacity === '1')", "the scene to be drawn")
+        self.until(
+            "[...document.querySelectorAll('canvas')].some(e => e.style.opacity === '1')", "the scene to be drawn"
+        )
         before, end = self.picture(), time.monotonic() + PATIENCE
         while time.monotonic() < end:
             time.sleep(0.2)

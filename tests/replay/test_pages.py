@@ -12,7 +12,7 @@ from replay.browser import PATIENCE, Browser, wait
 
 from vigym.envs.controllers import scripted
 
-MIDDLE = np.s_[150:400, 250:510]  # of the window: the robot, without plots and messages
+MIDDLE = np.s_[150:400, 190:400]  # of the window: the robot, without plots and messages
 NOW = "[...document.querySelectorAll('#vigym-plots span')].map(e => e.textContent).join(' ')"
 CANVAS = "document.querySelector('#vigym-plots canvas')"
 
