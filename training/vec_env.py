@@ -72,8 +72,8 @@ class NativeVecEnv(VecEnv):
         self.env.close()
 
     def get_images(self) -> Sequence[np.ndarray | None]:
-        """One picture an environment."""
-        return self.env.render()
+        """One picture an environment; None on the live page."""
+        return self.env.render() or [None] * self.num_envs
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """The batch's attribute, once for every environment asked for."""
