@@ -76,7 +76,8 @@ def hopper(folder: Path, quick: bool) -> Result:
     ]
     result.notes = [
         "The paper does not give its controller: this one is ours, and so are the stroke of the leg (0.3 m) and the "
-        "limits of force and torque. The environment solves to 1e-8, tighter than the paper's 1e-6.",
+        "limits of force and torque. The environment solves to 1e-8, tighter than the paper's 1e-6, and has "
+        "Coulomb's circular cone where the paper has a pyramid.",
     ]
     return result
 
