@@ -234,7 +234,7 @@ def corrections(folder: Path, quick: bool) -> Result:
     from tqdm import tqdm
 
     cases = [case(quick) for case in tqdm(CASES, desc="corrections", unit="scene")]
-    result = Result("corrections", "What the published code gets wrong", against="the published code's way")
+    result = Result("corrections", against="the published code's way")
     lines = [
         (case.name, name, float(t), float(value))
         for case in cases

@@ -95,7 +95,7 @@ def drift(folder: Path, quick: bool) -> Result:
     """A chain of three links that swings for 100 s at the paper's 0.001 s, and 100 s at 0.01 s."""
     steps = 500 if quick else STEPS
     found = {DT: measure(DT, steps), COARSE: measure(COARSE, steps // 10)}
-    result = Result("drift", "Drift of joints")
+    result = Result("drift")
     header = ["time step s", "method", "step", "largest opening m", "energy error"]
     lines = [(dt, name, *point) for dt, curves in found.items() for name, points in curves.items() for point in points]
     result.files.append(write_csv(folder, "drift.csv", header, lines))

@@ -102,7 +102,7 @@ def order(rows: list[Errors], name: str, scene: str) -> float:
 def energy(folder: Path, quick: bool) -> Result:
     """Two chains: one hangs and swings, one flies."""
     rows = list(runs(quick))
-    result = Result("energy", "Energy and momentum of a free chain")
+    result = Result("energy")
     header = ["scene", "method", "time step s", "energy error", "linear momentum error", "angular momentum error"]
     result.files.append(write_csv(folder, "energy.csv", header, rows))
     result.pictures.append(draw(folder, rows))

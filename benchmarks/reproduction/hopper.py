@@ -40,7 +40,7 @@ def hopper(folder: Path, quick: bool) -> Result:
     t, gap, height, turn = np.array(lines).T
     aloft = np.flatnonzero(gap > 1e-4)
 
-    result = Result("hopper", "The hopper, a jump with a full turn")
+    result = Result("hopper")
     header = ["time s", "foot m", "sphere z m", "turn degrees"]
     result.files.append(write_csv(folder, "hopper.csv", header, lines[EVERY - 1 :: EVERY]))
     first, last = (int(aloft[0]) - 60, int(aloft[-1]) + 60) if len(aloft) else (0, len(poses) - 1)
@@ -76,7 +76,8 @@ def hopper(folder: Path, quick: bool) -> Result:
     ]
     result.notes = [
         "The paper does not give its controller: this one is ours, and so are the stroke of the leg (0.3 m) and the "
-        "limits of force and torque. The environment solves to 1e-8, tighter than the paper's 1e-6.",
+        "limits of force and torque. The environment solves to 1e-8, tighter than the paper's 1e-6, and has "
+        "Coulomb's circular cone where the paper has a pyramid.",
     ]
     return result
 

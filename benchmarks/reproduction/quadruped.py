@@ -41,7 +41,7 @@ def quadruped(folder: Path, quick: bool) -> Result:
     moved = way[-1] - scene.start.x[0]
     start = float(measures.gaps(*poses[0]).min())
 
-    result = Result("quadruped", "The Unitree A1, walking")
+    result = Result("quadruped")
     header = ["time s", *(f"{leg} foot m" for leg in unitree_a1.LEGS), "trunk x m", "trunk y m", "trunk z m"]
     lines = np.column_stack([t, feet, way])[EVERY - 1 :: EVERY]
     result.files.append(write_csv(folder, "quadruped.csv", header, lines.tolist()))

@@ -55,9 +55,10 @@ def summary(results: Sequence[Result]) -> list[Block]:
         if result is None:
             lines.append([str(number), f"{title} (`{name}`)", "-", "-", "-", "not run"])
             continue
-        count = [str(sum(claim.verdict == verdict for claim in result.claims)) for verdict in (AGREES, DIFFERS, NEW)]
+        main = [result.claims[0].paper, result.claims[0].measured] if result.claims else ["-", "-"]
+        count = [f"{sum(claim.verdict == word for claim in result.claims)} {word}" for word in (AGREES, DIFFERS, NEW)]
         state = f"{result.form}, {result.seconds:.0f} s" if result.status == "ok" else "FAILED"
-        lines.append([str(number), f"{title} (`{name}`)", *count, state])
+        lines.append([str(number), f"{title} (`{name}`)", *main, ", ".join(count), state])
     machines = list(dict.fromkeys(result.machine for result in results))
     return [
         Heading("The paper, reproduced", 1),
@@ -66,7 +67,7 @@ def summary(results: Sequence[Result]) -> list[Block]:
             "code gets wrong. Made by `vigym reproduce`; `vigym reproduce --quick` is a short form of the same."
         ),
         *(Text(f"Machine: {machine}.") for machine in machines),
-        TableBlock(["", "experiment", "agrees", "differs", "not in the paper", "run"], lines),
+        TableBlock(["", "experiment", "first claim of the paper", "measured here", "all claims", "run"], lines),
     ]
 
 

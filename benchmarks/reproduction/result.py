@@ -39,7 +39,7 @@ class Result:
     """
 
     name: str
-    title: str
+    title: str = ""
     form: str = "full"
     status: str = "ok"
     error: str = ""

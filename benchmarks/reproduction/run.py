@@ -26,7 +26,7 @@ def run(name: Name, folder: Path, form: str) -> Result:
         traceback.print_exc()
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
-        result = Result(name, "", status="failed", error=f"{type(error).__name__}: {error} ({place})")
+        result = Result(name, status="failed", error=f"{type(error).__name__}: {error} ({place})")
     result.name, result.title, result.form = name, EXPERIMENTS[name][1], form
     result.machine, result.seconds = machine.describe(), time.perf_counter() - began
     result.save(folder)

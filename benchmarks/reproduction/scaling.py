@@ -4,21 +4,29 @@
 interleaved, so that a busy minute of the machine meets all of them and not one.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from vigym.benchmarks.reproduction.drawing import GREY, VIGYM, label, panels, save
-from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Result
+from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Picture, Result
 from vigym.benchmarks.rows import Row, Table
 from vigym.benchmarks.runner import Vigym
 from vigym.benchmarks.scenes import build
 from vigym.benchmarks.scenes.chain import PAPER
+from vigym.benchmarks.tables import number
 from vigym.benchmarks.targets import SMALLEST, exponent
 
 STEPS, TOLERANCE = 100, 1e-6
 NARROW = 100  # the paper's largest size
 STRAIGHT = 0.99, 1.1  # what is called linear: R^2 at least, exponent at most
+STARTS = {
+    "disc": "A cylinder (1 kg, radius 0.5 m, height 0.1 m) with c contact points on the rim of its base starts on the "
+    "ground at 1 m/s and slides to rest after half a second. The paper does not give its start.",
+    "chain": "n cylinders (1 kg, 1 m, radius 0.05 m) with ball joints between them and n + 1 contact points fall from "
+    f"{PAPER} m, land, and slide sideways at 0.5 m/s. The paper does not give its start.",
+}
 
 
 def measure(name: str, unit: str, sizes: list[int], runs: int, parameters: dict[str, float]) -> list[Row]:
@@ -58,13 +66,12 @@ def line(rows: list[Row]) -> tuple[float, float, float]:
     return float(a), float(b), float(1.0 - (left**2).sum() / ((times - times.mean()) ** 2).sum())
 
 
-def draw(rows: list[Row], folder: Path, name: str, unit: str, fits: dict[str, tuple[float, float, float]]) -> Result:
-    """The paper's figure, and the same on to larger sizes."""
-    result = Result(name, "")
+def draw(rows: list[Row], folder: Path, name: str, unit: str, fit: tuple[float, float, float]) -> Picture:
+    """The paper's figure with its fit, and the same on to larger sizes."""
     small = [row for row in rows if row.size <= NARROW]
     figure, (left, right) = panels(2)
     left.plot([r.size for r in small], [r.microseconds or 0 for r in small], "o", color=VIGYM, ms=4, label="measured")
-    a, b, square = fits["paper"]
+    a, b, square = fit
     ends = np.array([0, max(row.size for row in small)])
     left.plot(ends, a + b * ends, color=GREY, label=f"{round(a, 1) + 0.0} + {b:.3f} {unit}, R$^2$ = {square:.4f}")
     left.set(xlim=0, ylim=0)
@@ -77,50 +84,42 @@ def draw(rows: list[Row], folder: Path, name: str, unit: str, fits: dict[str, tu
     right.loglog(sizes, anchor * sizes / sizes[-1], "--", color=GREY, label=f"linear; {text}")
     label(right, "on to larger sizes", unit, "us a step")
     caption = f"Time of a step against the number of {unit}: best of all runs, CPU time of one core."
-    result.pictures.append(save(figure, folder, f"{name}.png", caption))
-    return result
+    return save(figure, folder, f"{name}.png", caption)
 
 
-def scaling(name: str, unit: str, title: str, folder: Path, quick: bool, parameters: dict[str, float]) -> Result:
-    """Measure, fit, judge."""
-    sizes = [2, 10, 30, 100, 200] if quick else [*range(2, NARROW + 1, 2), 150, 200, 300, 500, 700, 1000]
-    runs = 5 if quick else 100
-    rows = measure(name, unit, sizes, runs, parameters)
-    table = Table(folder / f"{name}.csv")
-    for row in rows:
-        table.add(row)
+def judge(rows: list[Row], folder: Path, name: str, unit: str, runs: int) -> Result:
+    """Fits, and what they say about the paper's claim."""
     small = [row for row in rows if row.size <= NARROW]
+    each = [replace(row, microseconds=(row.microseconds or 0.0) / (row.iterations or 1.0)) for row in rows]
     fits = {"paper": line(small), "all": line(rows)}
-    result = draw(rows, folder, name, unit, fits)
-    result.title, result.files = title, [f"{name}.csv"]
-    (a, b, square), powers = fits["paper"], (exponent(small), exponent(rows))
+    result = Result(name, files=[f"{name}.csv"])
+    result.pictures.append(draw(rows, folder, name, unit, fits["paper"]))
+    (a, b, square), power = fits["paper"], exponent(small)
     least, most = STRAIGHT
-    straight = square >= least and (powers[0] is None or powers[0] <= most)
-    power = "-" if powers[0] is None else f"{powers[0]:.3f}"
-    fit = f"{round(a, 1) + 0.0} us + {b:.3f} us times the number of {unit}, R^2 = {square:.4f}, exponent {power}"
-    symbol = "c" if name == "disc" else "n"
-    growth = "O(c)" if name == "disc" else "O(n + c)"
+    straight = square >= least and (power is None or power <= most)
+    symbol, growth = ("c", "O(c)") if name == "disc" else ("n", "O(n + c)")
     result.claim(
         f"time of a step, {symbol} = 2 to {NARROW}",
         f"linear: {growth} clearly visible (no figures given)",
-        fit,
+        f"{round(a, 1) + 0.0} us + {b:.3f} us times the number of {unit}, R^2 = {square:.4f}, exponent {number(power)}",
         AGREES if straight else DIFFERS,
     )
-    a, b, square = fits["all"]
-    power = "-" if powers[1] is None else f"{powers[1]:.3f}"
-    largest = rows[-1]
     result.claim(
-        f"the same up to {symbol} = {sizes[-1]}",
+        f"the same up to {symbol} = {rows[-1].size}",
         "not tried",
-        f"R^2 = {square:.4f}, exponent {power}; {largest.microseconds:,.0f} us a step at the largest",
+        f"R^2 = {fits['all'][2]:.4f}, exponent {number(exponent(rows))}; {rows[-1].microseconds:,.0f} us at the end",
         NEW,
     )
+    powers = number(exponent([row for row in each if row.size <= NARROW])), number(exponent(each))
+    measured = f"exponent {powers[0]} up to {NARROW}, {powers[1]} up to {rows[-1].size}"
+    result.claim("time of one Newton iteration", "not told", measured, NEW)
     failures, deep = sum(row.failures or 0 for row in rows), max(row.penetration or 0.0 for row in rows)
     mean = [row.iterations or 0.0 for row in rows]
     result.claim("steps that could not be solved", "not told", f"{failures} of {STEPS * len(rows):,}", NEW)
     result.claim("deepest penetration", "not told", f"{deep:.1e} m" if deep else "none", NEW)
     result.claim("Newton iterations a step", "not told", f"{min(mean):.1f} to {max(mean):.1f} (mean of a size)", NEW)
     result.method = [
+        STARTS[name],
         f"{STEPS} steps of 0.01 s, friction 0.2, tolerance 1e-6; CPU time of one core, best of {runs} runs from the "
         "same start; sizes take turns, run by run. The paper's time step of 0.01 ms is a misprint of 0.01 s.",
     ]
@@ -137,23 +136,22 @@ def scaling(name: str, unit: str, title: str, folder: Path, quick: bool, paramet
     return result
 
 
+def scaling(name: str, unit: str, folder: Path, quick: bool, parameters: dict[str, float]) -> Result:
+    """Measure and judge."""
+    sizes = [2, 10, 30, 100, 200] if quick else [*range(2, NARROW + 1, 2), 150, 200, 300, 500, 700, 1000]
+    runs = 5 if quick else 100
+    rows = measure(name, unit, sizes, runs, parameters)
+    table = Table(folder / f"{name}.csv")
+    for row in rows:
+        table.add(row)
+    return judge(rows, folder, name, unit, runs)
+
+
 def disc(folder: Path, quick: bool) -> Result:
     """A cylinder on its base with c contact points, sliding at 1 m/s until friction stops it."""
-    result = scaling("disc", "contacts", "A single body with c contacts", folder, quick, {})
-    result.method.insert(
-        0,
-        "A cylinder (1 kg, radius 0.5 m, height 0.1 m) with c contact points on the rim of its base starts on the "
-        "ground at 1 m/s and slides to rest after half a second. The paper does not give its start.",
-    )
-    return result
+    return scaling("disc", "contacts", folder, quick, {})
 
 
 def chain(folder: Path, quick: bool) -> Result:
     """n links with ball joints and n + 1 contacts, falling and sliding."""
-    result = scaling("chain", "links", "A chain of n links with n + 1 contacts", folder, quick, {"drop": PAPER})
-    result.method.insert(
-        0,
-        "n cylinders (1 kg, 1 m, radius 0.05 m) with ball joints between them and n + 1 contact points fall from "
-        f"{PAPER} m, land, and slide sideways at 0.5 m/s. The paper does not give its start.",
-    )
-    return result
+    return scaling("chain", "links", folder, quick, {"drop": PAPER})

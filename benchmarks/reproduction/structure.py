@@ -156,7 +156,7 @@ def entries_picture(axes: Any, K: Array, blocks: list[tuple[str, int]], title: s
 
 def structure(folder: Path, quick: bool) -> Result:
     """Matrices of a leg, then counts against n and c."""
-    result = Result("structure", "Structure of the Newton matrix, and counted operations")
+    result = Result("structure")
     figure, axes = panels(4, width=5.2, height=4.9, lines=2)
     graphs = [chain(3, [2], maximal=maximal, joint=5) for maximal in (False, True)]
     titles = ("a) minimal coordinates", "b) maximal coordinates")

@@ -15,6 +15,7 @@ SMALL = [
     ("chain", {"links": 5}),
     ("chain", {"links": 5, "drop": 0.3}),
     ("free-chain", {"links": 4}),
+    ("flying-chain", {"links": 4}),
     ("a1", {"gait": "stand", "dt": 0.005}),
     ("a1", {"gait": "trot", "dt": 0.005}),
     ("hopper", {"dt": 0.005}),
