@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import time
 from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
@@ -64,10 +65,14 @@ class Evaluation(BaseCallback):
 
 
 class Checkpoints(BaseCallback):
-    """A checkpoint every so many steps, and when the run is asked to stop (Ctrl-C or SIGTERM): then that ends it."""
+    """A checkpoint every so many steps, and when the run is asked to stop (Ctrl-C or SIGTERM): then that ends it.
 
-    def __init__(self, evaluations: Evaluations) -> None:
+    spent: seconds of the run until now, on the clock and of the processor
+    """
+
+    def __init__(self, evaluations: Evaluations, spent: dict[str, float]) -> None:
         super().__init__()
+        self.spent, self.began = spent, clocks()
         self.evaluations, self.run = evaluations, evaluations.run
         self.every = self.next = self.run.arguments["checkpoint_every"]
         self.asked = self.stopped = False
@@ -75,6 +80,10 @@ class Checkpoints(BaseCallback):
     def _on_training_start(self) -> None:
         self.next = self.every * (self.num_timesteps // self.every + 1)
         self.before = {number: signal.signal(number, self.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def times(self) -> dict[str, float]:
+        """Seconds of the run so far, interruptions left out."""
+        return {name: self.spent[name] + now - self.began[name] for name, now in clocks().items()}
 
     def ask(self, number: int, frame: Any) -> None:
         """Stop after this rollout and update; the second time at once."""
@@ -85,7 +94,7 @@ class Checkpoints(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self.next or self.asked:
-            checkpoints.save(self.run.folder, self.model, {"evaluations": self.evaluations.kept})
+            checkpoints.save(self.run.folder, self.model, {"evaluations": self.evaluations.kept, "spent": self.times()})
             self.next = self.every * (self.num_timesteps // self.every + 1)
             self.stopped = self.asked
 
@@ -95,3 +104,8 @@ class Checkpoints(BaseCallback):
     def _on_training_end(self) -> None:
         for number, handler in self.before.items():
             signal.signal(number, handler)
+
+
+def clocks() -> dict[str, float]:
+    """Seconds since some time in the past, on the clock and of the processor."""
+    return {"clock": time.perf_counter(), "cpu": time.process_time()}

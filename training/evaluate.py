@@ -10,7 +10,7 @@ from vigym.engine.errors import InputError
 from vigym.envs.controllers import SCRIPTED, scripted
 from vigym.envs.controllers.learned import LearnedPolicy, learned
 from vigym.training.episodes import Controller, Episodes, run_episodes
-from vigym.training.runs import BEST_POLICY, assignments, known_env
+from vigym.training.runs import BEST_POLICY, env_arguments, known_env
 
 
 def evaluate(
@@ -40,7 +40,7 @@ def evaluate(
         controller = load_controller(known_env(env_id), policy)
         options = None if command is None else {"command": command}
         result = run_episodes(
-            env_id, controller, range(seed, seed + episodes), options=options, **assignments(env_kwargs)
+            env_id, controller, range(seed, seed + episodes), options=options, **env_arguments(env_id, env_kwargs)
         )
     except InputError as error:
         raise SystemExit(str(error)) from None

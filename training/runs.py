@@ -15,12 +15,14 @@ import re
 from ast import literal_eval
 from collections.abc import Iterable
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from vigym.engine.errors import InputError
+from vigym.envs.env import load_task
 
 BEST_POLICY = "best_policy.npz"
 
@@ -93,3 +95,13 @@ def assignments(words: Iterable[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             found[name] = value
     return found
+
+
+def env_arguments(env_id: str, words: Iterable[str]) -> dict[str, Any]:
+    """Arguments of an environment, name=value; InputError for those that a task of vigym does not know."""
+    given = assignments(words)
+    if task := gym.spec(env_id).kwargs.get("task"):
+        known = signature(load_task(task)).parameters
+        if unknown := sorted(set(given) - set(known)):
+            raise InputError(f"{env_id} has no argument {unknown[0]!r}; it has {', '.join(known)}")
+    return given

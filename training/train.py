@@ -3,7 +3,6 @@
 import json
 import shlex
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -13,11 +12,10 @@ from tyro.conf import Positional
 from vigym.engine.errors import InputError
 from vigym.training import hyperparameters
 from vigym.training.evaluations import Evaluations
-from vigym.training.runs import Run, assignments, known_env, new_folder
+from vigym.training.runs import Run, assignments, env_arguments, known_env, new_folder
 
-TIMES = (
-    "times.json"  # in the folder of a run that is finished: seconds of this process, on the clock and of the processor
-)
+# In the folder of a run that is finished: seconds it took, on the clock and of the processor
+TIMES = "times.json"
 
 
 def train(
@@ -70,21 +68,22 @@ def train(
             if not env_id:
                 raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
             settings = hyperparameters.settings(algo, known_env(env_id)) | assignments(set)
-            total = settings["n_timesteps"] = steps or settings["n_timesteps"]
+            total = settings["n_timesteps"] = settings["n_timesteps"] if steps is None else steps
             arguments = {
                 "command": shlex.join(["vigym", *sys.argv[1:]]),
                 "backend": backend,
                 "threads": threads,
+                "steps": total,
                 "eval_every": eval_every or -(-total // 25),
                 "eval_episodes": eval_episodes,
                 "checkpoint_every": checkpoint_every or -(-total // 10),
                 **cluster,
             }
-            for name in ("threads", "eval_every", "eval_episodes", "checkpoint_every"):
+            for name in ("steps", "threads", "eval_every", "eval_episodes", "checkpoint_every"):
                 if arguments[name] < 1:
                     raise InputError(f"--{name.replace('_', '-')} must be at least 1, got {arguments[name]}")
             folder = new_folder(out, algo, env_id)
-            run = Run(folder, algo, env_id, seed, assignments(env_kwargs), settings, arguments)
+            run = Run(folder, algo, env_id, seed, env_arguments(env_id, env_kwargs), settings, arguments)
         if run.arguments["backend"] == "ray":
             require("ray", "rllib")
             from vigym.training import rllib
@@ -109,19 +108,18 @@ def learn(run: Run, *, resumed: bool) -> None:
     from vigym.training.sb3 import build, load, use_logger
 
     torch.set_num_threads(run.arguments["threads"])
-    evaluations = Evaluations(run)
+    evaluations, spent = Evaluations(run), {"clock": 0.0, "cpu": 0.0}
     if resumed:
         at, state = checkpoints.last(run.folder)
         model = load(run, at, state)
-        evaluations.kept = state["callbacks"]["evaluations"]
+        evaluations.kept, spent = (state["callbacks"][name] for name in ("evaluations", "spent"))
     else:
         run.write()
         model = build(run)
     print(f"{'going on with' if resumed else 'writing to'} {run.folder}")
     use_logger(model, run)
     total = run.settings["n_timesteps"]
-    evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations)
-    clocks = time.perf_counter(), time.process_time()
+    evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations, spent)
     callbacks = CallbackList([evaluation, keeper, Progress(total)])
     model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
     if keeper.stopped:
@@ -134,7 +132,7 @@ def learn(run: Run, *, resumed: bool) -> None:
     model.logger.dump(model.num_timesteps)
     model.logger.close()
     model.get_env().close()
-    times = {"clock": time.perf_counter() - clocks[0], "cpu": time.process_time() - clocks[1]}
+    times = keeper.times()
     (run.details / TIMES).write_text(json.dumps(times), encoding="utf-8")
     print(f"{times['clock']:.0f} s ({times['cpu']:.0f} s of the processor); {evaluations.summary()}")
     print(f"wrote {run.folder}")

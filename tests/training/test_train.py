@@ -68,6 +68,11 @@ def test_runs_count_on(tmp_path):
         (["train", "Hopper"], "'Hopper' is not an environment; vigym's are .*VIHopper-v0"),
         (["train", "VIHopper-v0", "--set", "n_steps"], "expected name=value"),
         (["train", "VIHopper-v0", "--set", "nsteps=3"], "nsteps"),
+        (["train", "VIHopper-v0", "--steps", "0"], "--steps must be at least 1"),
+        (
+            ["train", "VIHopper-v0", "--env-kwargs", "fiction=0.3"],
+            "no argument 'fiction'; it has frame_skip, dt, friction",
+        ),
         (["train", "VIHopper-v0", "--threads", "0"], "--threads must be at least 1"),
         (["evaluate", "VIHopper-v0", "--episodes", "0"], "--episodes must be at least 1"),
         (["evaluate", "VIHopper-v0", "--policy", "nowhere"], "nowhere is not a policy"),
