@@ -186,9 +186,6 @@ def advanced(t, a, b, da, db, flags, sizes):
     alpha, lift = t.alpha[0][0], t.lift[0][0]
     new = [[x[k] + alpha * dx[k] for k in range(PAIRS)] for x, dx in ((a, da), (b, db))]
     lifted = warm(*new, sizes, lift)
-    rough = less(0.5, flags[1])
-    keep = [True, rough, rough, rough]
-    return tuple(
-        [value if keep[k] is True else select(rough, value, old[k]) for k, value in enumerate(side)]
-        for side, old in zip(lifted, (a, b), strict=True)
-    )
+    rough = less(0.5, flags[1])  # without friction, all but the normal pair stays as it is
+    sides = zip(lifted, (a, b), strict=True)
+    return [[side[0], *(select(rough, side[k], old[k]) for k in range(1, PAIRS))] for side, old in sides]

@@ -97,9 +97,5 @@ def corrected(t, a, b, da, db, least):
     return [pairs.corrected(t, a[j], b[j], da[j], db[j], least) for j in range(PAIRS)]
 
 
-measure, excess, targets, reach, predict = pairs.measure, pairs.excess, pairs.targets, pairs.reach, pairs.predict
-
-
-def advanced(t, a, b, da, db, flags, sizes):
-    """The pairs after the step, away from the boundary if they are stuck."""
-    return pairs.advanced(t, a, b, da, db, flags, sizes)
+measure, excess, targets = pairs.measure, pairs.excess, pairs.targets
+reach, predict, advanced = pairs.reach, pairs.predict, pairs.advanced
