@@ -19,7 +19,7 @@ COMMANDS = {
     ),
     "demo": (
         "vigym.envs.demo:demo",
-        "Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.",
+        "Run a robot under a controller, or a scene of bodies, and write what happened to files.",
     ),
     "evaluate": (
         "vigym.training.evaluate:evaluate",

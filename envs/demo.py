@@ -1,4 +1,4 @@
-"""`vigym demo`: a robot under its scripted controller, or a scene of bodies, simulated and written to files."""
+"""`vigym demo`: a robot under a scripted or learned controller, or a scene of bodies, simulated; files tell of it."""
 
 import csv
 import time
@@ -11,10 +11,12 @@ import gymnasium as gym
 import numpy as np
 from tyro.conf import Positional
 
+from vigym.engine.errors import InputError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Cylinder
 from vigym.engine.simulator import Simulator
 from vigym.envs.controllers import scripted
+from vigym.envs.controllers.learned import LEARNED_IS_BETTER, learned
 from vigym.envs.replay.replay import Replay
 
 
@@ -157,16 +159,18 @@ def demo(
     scene: Positional[Literal["hopper", "quadruped", "snake", "box", "chain", "fourbar"]] = "quadruped",
     seconds: float | None = None,
     seed: int = 0,
+    controller: Literal["scripted", "learned"] | None = None,
     picture: bool = True,
     out: Path = Path("vigym-demo"),
 ) -> None:
-    """Run a robot under its scripted controller, or a scene of bodies, and write what happened to files.
+    """Run a robot under a controller, or a scene of bodies, and write what happened to files.
 
     Args:
         scene: The hopper's flip, the Unitree A1's trot, the snake's gait; or a thrown box, a chain of 20 links that
             falls on the floor, a four-bar linkage.
         seconds: Simulated time, in seconds; as long as the scene is interesting, unless given.
         seed: Of the start, for robots.
+        controller: Of robots: scripted, or learned where vigym brings a policy along; the better one unless given.
         picture: Draw a film strip as well, for robots; the first one compiles the renderer, half a minute.
         out: Folder for the files; it is made if it does not exist.
     """
@@ -174,7 +178,7 @@ def demo(
         raise SystemExit(f"--seconds must be a positive number, got {seconds:g}")
     out.mkdir(parents=True, exist_ok=True)
     if scene in ROBOTS:
-        run_robot(scene, seconds, seed, picture, out)
+        run_robot(scene, seconds, seed, controller, picture, out)
     else:
         run_scene(scene, 3.0 if seconds is None else seconds, out)
 
@@ -198,12 +202,16 @@ def run_scene(scene: str, seconds: float, out: Path) -> None:
     tell_replay(recording)
 
 
-def run_robot(name: str, seconds: float | None, seed: int, picture: bool, out: Path) -> None:
-    """A robot under its scripted controller."""
+def run_robot(name: str, seconds: float | None, seed: int, kind: str | None, picture: bool, out: Path) -> None:
+    """A robot under a controller: of the given kind, or the better one."""
     from tqdm import tqdm
 
     robot = ROBOTS[name]
-    controller = scripted(robot.env_id)
+    kind = kind or ("learned" if robot.env_id in LEARNED_IS_BETTER else "scripted")
+    try:
+        controller = learned(robot.env_id) if kind == "learned" else scripted(robot.env_id)
+    except InputError as error:
+        raise SystemExit(str(error)) from None
     env: Any = gym.make(robot.env_id).unwrapped
     observation, info = env.reset(seed=seed, options=robot.options)
     recording = out / f"{name}.vigym"

@@ -50,15 +50,20 @@ def run_episodes(
     seeds: Sequence[int],
     *,
     options: dict[str, Any] | None = None,
+    replay: Path | None = None,
     **env_kwargs: Any,
 ) -> Episodes:
-    """One episode a seed; `options` are those of the reset. The controller sees all observations at once."""
+    """One episode a seed; `options` are those of the reset. The controller sees all observations at once.
+
+    replay: a file for a recording of the first episode
+    """
     n = len(seeds)
     env: Any = gym.make_vec(env_id, num_envs=n, autoreset_mode="NextStep", **env_kwargs)
     names = MEASURES[env_id].infos if env_id in MEASURES else ()
     seen: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     controller.reset()
     observation, _ = env.reset(seed=list(seeds), options=options)
+    recorder = None if replay is None else env.record(replay)
     returns, lengths = np.zeros(n), np.zeros(n, np.int64)
     running, whole = np.ones(n, bool), np.zeros(n, bool)
     while running.any():
@@ -71,6 +76,8 @@ def run_episodes(
             seen[name].append(value)
         whole |= running & truncated & ~terminated
         running &= ~(terminated | truncated)
+        if recorder is not None and not running[0]:
+            recorder.close()
     env.close()
     told = {name: np.stack(values) for name, values in seen.items()}
     for name, values in told.items():  # as if all episodes had been as long as they may be

@@ -1,6 +1,7 @@
 """`vigym evaluate`: how good a policy is, over many episodes."""
 
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -21,6 +22,7 @@ def evaluate(
     command: tuple[float, ...] | None = None,
     env_kwargs: tuple[str, ...] = (),
     out: Path | None = None,
+    replay: Path | None = None,
 ) -> None:
     """Run a policy for many episodes, and tell return and success.
 
@@ -33,23 +35,28 @@ def evaluate(
         command: What the robot is told to do, for environments with commands; drawn at random unless given.
         env_kwargs: Arguments of the environment, as name=value.
         out: A file for one row an episode (CSV).
+        replay: A file for a recording of the first episode, which `vigym view` plays.
     """
     try:
         if episodes < 1:
             raise InputError(f"--episodes must be at least 1, got {episodes}")
         controller = load_controller(known_env(env_id), policy)
         options = None if command is None else {"command": command}
-        result = run_episodes(
-            env_id, controller, range(seed, seed + episodes), options=options, **env_arguments(env_id, env_kwargs)
-        )
+        for path in (out, replay):
+            if path is not None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+        recorded: dict[str, Any] = {"options": options, "replay": replay}
+        seeds = range(seed, seed + episodes)
+        result = run_episodes(env_id, controller, seeds, **recorded, **env_arguments(env_id, env_kwargs))
     except InputError as error:
         raise SystemExit(str(error)) from None
     print(f"{env_id} under {policy}, {episodes} episodes:")
     print(report(env_id, result))
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
         result.write(out)
         print(f"wrote {out}")
+    if replay is not None:
+        print(f"wrote {replay}, play it: vigym view {replay}")
 
 
 def load_controller(env_id: str, policy: str) -> Controller:

@@ -118,6 +118,15 @@ def test_a_trot_is_a_success_and_a_fall_is_not(capsys):
     assert "success                    0 of 4" in capsys.readouterr().out
 
 
+def test_the_first_episode_is_recorded(tmp_path, capsys):
+    from vigym.envs.replay.replay import Replay
+
+    path = tmp_path / "replays" / "flip.vigym"
+    assert main(["evaluate", "VIHopper-v0", "--policy", "scripted", "--episodes", "2", "--replay", str(path)]) == 0
+    assert f"vigym view {path}" in capsys.readouterr().out
+    assert len(Replay.load(path)) == 201  # the start and 200 control steps
+
+
 def test_policies_are_for_their_environment(tmp_path):
     assert main(["train", "VICartPole-v0", "--steps", "1", "--set", *SMOKE["ppo"], "--out", str(tmp_path)]) == 0
     folder: Path = tmp_path / "ppo" / "VICartPole-v0_1"
