@@ -57,7 +57,7 @@ def scene_figures(name: str) -> dict[str, float]:
     return {f"{name}: iterations": iterations, f"{name}: flops": flops}
 
 
-def compile_figures(most: float | None = None, tries: int = 3) -> dict[str, float]:
+def compile_figures(most: float | None = None, tries: int = 5) -> dict[str, float]:
     """Packed share and compile time of the A1's step, measured in processes of their own with an empty cache.
 
     A busy machine disturbs both the step's time and the reference's: the median of several tries counts, except that
