@@ -56,7 +56,8 @@ def summary(results: Sequence[Result]) -> list[Block]:
             lines.append([str(number), f"{title} (`{name}`)", "-", "-", "-", "not run"])
             continue
         main = [result.claims[0].paper, result.claims[0].measured] if result.claims else ["-", "-"]
-        count = [f"{sum(claim.verdict == word for claim in result.claims)} {word}" for word in (AGREES, DIFFERS, NEW)]
+        words = {AGREES: "agree", DIFFERS: "differ", NEW: NEW}
+        count = [f"{sum(claim.verdict == k for claim in result.claims)} {word}" for k, word in words.items()]
         state = f"{result.form}, {result.seconds:.0f} s" if result.status == "ok" else "FAILED"
         lines.append([str(number), f"{title} (`{name}`)", *main, ", ".join(count), state])
     machines = list(dict.fromkeys(result.machine for result in results))
