@@ -119,8 +119,8 @@ def test_randomization_is_drawn_from_the_nominal_model(env_id):
     ranges = {"mass": (0.5, 2.0), "strength": (0.8, 1.2), "latency": (0, 3)}
     env = gym.make_vec(env_id, num_envs=4, randomization=ranges)
     nominal = gym.make(env_id).unwrapped.task.sim.parameter("mass")[0]
-    for _ in range(3):
-        env.reset()
+    for seed in range(3):
+        env.reset(seed=seed)
         mass = env.task.sim.parameter("mass") / nominal
         assert (mass >= 0.5).all()
         assert (mass <= 2.0).all()
