@@ -156,8 +156,8 @@ def energy(folder: Path, quick: bool) -> Result:
     ]
     result.notes = [
         "Where it loses: a fourth-order Runge-Kutta method in reduced coordinates (MuJoCo RK4) keeps the energy of "
-        "a smooth motion much better at small steps, at four evaluations a step, and over a second or less "
-        "all errors are about as large. MuJoCo's implicitfast differs from Euler in damping forces, of "
+        "a smooth motion much better at small steps, at four evaluations a step. "
+        "MuJoCo's implicitfast differs from Euler in damping forces, of "
         "which there are none here, so that both curves coincide.",
         "vigym's velocities are means over a step, so that part of its energy error is the half step between "
         "positions and velocities, which does not grow.",

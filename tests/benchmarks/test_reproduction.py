@@ -2,6 +2,7 @@
 
 import subprocess
 from itertools import combinations
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,6 +21,7 @@ from vigym.engine.state import State
 
 # Claims that differ, and are meant to: one of the paper's, and all errors of its published code.
 EXPECTED = {"structure": 1, "corrections": 5}
+COMMITTED = Path(__file__).parents[2] / "docs" / "reproduction"
 
 
 @pytest.mark.parametrize("name", catalogue.EXPERIMENTS)
@@ -120,6 +122,19 @@ def test_both_reports_say_the_same(tmp_path):
     assert "| a < b | yes \\| no | `code` | agrees |" in markdown
     assert '<td>a &lt; b</td><td>yes | no</td><td><code>code</code></td><td class="agrees">agrees</td>' in page
     assert '<a href="disc.csv">disc.csv</a>' in page
+
+
+def test_the_committed_report_is_whole(tmp_path):
+    """All experiments in full, all went well, and both reports are what their results say."""
+    results = [load(COMMITTED, name) for name in catalogue.EXPERIMENTS]
+    assert [(result.status, result.form) for result in results] == [("ok", "full")] * len(results)
+    for result in results:
+        assert len([claim for claim in result.claims if claim.verdict == DIFFERS]) == EXPECTED.get(result.name, 0)
+        assert all((COMMITTED / file).is_file() for file in result.files)
+        assert all((COMMITTED / picture.file).is_file() for picture in result.pictures)
+        result.save(tmp_path)
+    for path in report.write(tmp_path):
+        assert path.read_text(encoding="utf-8") == (COMMITTED / path.name).read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------------------------------------------- its parts
