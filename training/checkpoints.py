@@ -39,7 +39,7 @@ def found(folder: Path) -> list[int]:
     return sorted(int(path.name[len(before) : -len(after)]) for path in folder.glob(PARTS["state"].format("*")))
 
 
-def write(path: Path, save: Callable[[Path], None]) -> None:
+def write(path: Path, save: Callable[[Path], Any]) -> None:
     """Let `save` write a file that appears under its name when it is complete, and on disk."""
     partial = path.with_name(f"partial_{path.name}")
     save(partial)

@@ -36,7 +36,8 @@ class Evaluations:
         self.kept["history"].append((steps, result.returns, result.lengths, success))
         columns = [np.array(column) for column in zip(*self.kept["history"], strict=True)]
         names = ("timesteps", "results", "ep_lengths", "successes")
-        np.savez(run.folder / "evaluations.npz", **dict(zip(names, columns, strict=True)))
+        table: dict[str, Any] = dict(zip(names, columns, strict=True))
+        np.savez(run.folder / "evaluations.npz", **table)
         values = {
             "eval/mean_reward": float(result.returns.mean()),
             "eval/mean_ep_length": float(result.lengths.mean()),

@@ -10,8 +10,6 @@ Runs that are finished already, in the folder of logs, are taken as they are if 
 
 import csv
 import json
-import shlex
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,7 +72,7 @@ def results(
     policies.mkdir(parents=True, exist_ok=True)
     best = max(done, key=lambda seed: seed.score)
     policy = LearnedPolicy.load(best.run.folder / BEST_POLICY)
-    policy.about["command"] = best.run.arguments["command"]
+    policy.about["command"] = f"vigym train {env_id} --seed {best.run.seed}"
     policy.save(policies / f"{env_id}.npz")
     write_curve(folder / "curve.csv", done)
     draw(folder / "curve.png", env_id, done)
@@ -146,7 +144,7 @@ def page(env_id: str, done: list[Seed], best: Seed) -> str:
     lines = [
         f"# {env_id}",
         "",
-        f"Made by `{shlex.join(['python', '-m', 'vigym.training.results', *sys.argv[1:]])}` "
+        f"Made by `python -m vigym.training.results {env_id} --seeds {len(done)}` "
         f"(settings: training/hyperparameters.py); the policy of seed {best.run.seed} is committed.",
         "",
         f"The best policy of each seed, over {EPISODES} episodes with seeds that training does not use{told}; "

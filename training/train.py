@@ -5,7 +5,7 @@ import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from tyro.conf import Positional
 
@@ -69,7 +69,7 @@ def train(
                 raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
             settings = hyperparameters.settings(algo, known_env(env_id)) | assignments(set)
             total = settings["n_timesteps"] = settings["n_timesteps"] if steps is None else steps
-            arguments = {
+            arguments: dict[str, Any] = {
                 "command": shlex.join(["vigym", *sys.argv[1:]]),
                 "backend": backend,
                 "threads": threads,

@@ -57,7 +57,7 @@ class NativeVecEnv(VecEnv):
         observation, reward, terminated, truncated, infos = self.env.step(self.actions)
         done = terminated | truncated
         told = [row(infos, i) for i in range(self.num_envs)] if self.every_info else [{} for _ in range(self.num_envs)]
-        for i in np.flatnonzero(done):
+        for i in map(int, np.flatnonzero(done)):
             self.reset_infos[i] = row(infos, i)
             last = row(infos["final_info"], i)
             last["TimeLimit.truncated"] = bool(truncated[i] and not terminated[i])

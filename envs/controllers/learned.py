@@ -72,7 +72,7 @@ class LearnedPolicy:
 
     def save(self, path: Path) -> None:
         """Write the file that `load` reads."""
-        arrays = {f"weights{k}": weights for k, (weights, _) in enumerate(self.layers)}
+        arrays: dict[str, Any] = {f"weights{k}": weights for k, (weights, _) in enumerate(self.layers)}
         arrays |= {f"bias{k}": bias for k, (_, bias) in enumerate(self.layers)}
         told = {"activation": self.activation, "squash": self.squash, "clip": self.clip, "about": self.about}
         with path.open("wb") as file:
