@@ -4,6 +4,8 @@ Rigid bodies in maximal coordinates, a variational integrator, hard contact with
 method, in time linear in bodies and contacts. The physics is in `vigym.engine`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from vigym.engine.errors import InputError, MechanismError, StateError, VigymError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
@@ -12,9 +14,25 @@ from vigym.engine.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read
 from vigym.envs.registration import register as _register
 from vigym.envs.replay.replay import Replay
 
+if TYPE_CHECKING:
+    from vigym.benchmarks.peers.bullet import to_pybullet
+    from vigym.benchmarks.peers.mjcf import to_mjcf
+
 __version__ = "0.1.0"
 
 _register()
+
+_LATER = {"to_mjcf": "vigym.benchmarks.peers.mjcf", "to_pybullet": "vigym.benchmarks.peers.bullet"}
+
+
+def __getattr__(name: str) -> Any:
+    """The converters to other engines, loaded when they are first used."""
+    if name not in _LATER:
+        raise AttributeError(f"module 'vigym' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_LATER[name]), name)
+
 
 __all__ = [
     "Box",
@@ -33,4 +51,6 @@ __all__ = [
     "VigymError",
     "load_urdf",
     "read_urdf",
+    "to_mjcf",
+    "to_pybullet",
 ]

@@ -17,6 +17,10 @@ COMMANDS = {
         "vigym.benchmarks.bench:bench",
         "Compare the speed of vigym, MuJoCo and PyBullet on the same scenes, and what it costs.",
     ),
+    "compare": (
+        "vigym.benchmarks.compare.command:compare",
+        "Compare what vigym, MuJoCo and PyBullet make of the same scenes, and of real tosses of a cube.",
+    ),
     "demo": (
         "vigym.envs.demo:demo",
         "Run a robot under a controller, or a scene of bodies, and write what happened to files.",

@@ -28,8 +28,9 @@ class Measures:
         self.turn = np.array([joint.orientation for joint in joints]).reshape(-1, 4)
 
     def gaps(self, x: Array, q: Array) -> Array:
-        """phi = n . (x + R p) - offset - radius of all contacts, m."""
-        return ((x[self.bodies] + rotate(q[self.bodies], self.points)) * self.normals).sum(-1) - self.levels
+        """phi = n . (x + R p) - offset - radius of all contacts, m; poses may lead with more axes."""
+        points = x[..., self.bodies, :] + rotate(q[..., self.bodies, :], self.points)
+        return (points * self.normals).sum(-1) - self.levels
 
     def separation(self, x: Array, q: Array) -> float:
         """Largest distance of two anchors that a joint should keep together, along the axes that it holds, m."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from vigym.benchmarks.scenes import Scene
 from vigym.benchmarks.scenes.scene import Array
+from vigym.engine.rotation import rotate
 from vigym.engine.simulator import Simulator
 
 
@@ -63,6 +64,11 @@ class Runner(ABC):
     def poses(self) -> tuple[Array, Array] | None:
         """x (n_bodies, 3) and q (n_bodies, 4) of the first environment, if the engine can tell."""
 
+    @abstractmethod
+    def velocities(self) -> tuple[Array, Array]:
+        """v (n_bodies, 3) of centres of mass and angular velocities (n_bodies, 3) of the first environment, both in
+        the world."""
+
     def gap(self) -> float | None:
         """Smallest gap of a contact, m, where the engine tells and `poses` does not."""
         return None
@@ -85,16 +91,15 @@ class Runner(ABC):
 
 
 class Vigym(Runner):
-    """tolerance: largest residual of a converged step; the paper's by default."""
+    """tolerance: largest residual of a converged step; the paper's by default. cone: as in `Simulator`."""
 
-    def __init__(self, *args: Any, tolerance: float = 1e-6, **options: Any) -> None:
+    def __init__(self, *args: Any, tolerance: float = 1e-6, cone: str = "pyramid", **options: Any) -> None:
         super().__init__(*args, **options)
-        self.sim = Simulator(
-            self.scene.mechanism, self.dt, self.num_envs, tolerance=tolerance, num_threads=self.threads
-        )
+        self.sim = Simulator(self.scene.mechanism, self.dt, self.num_envs, tolerance, cone, num_threads=self.threads)
         x, q, v, w = self.scene.starts(self.num_envs)
         self.sim.set_state(x=x, q=q, v=v, w=w)
-        self.constant = self.scene.targets is None
+        self.twists = self.scene.twists(self.steps, self.dt)
+        self.constant = self.scene.targets is None and self.twists is None
         self.timing = "one call for all steps" if self.constant else "one call a step"
         self.targets = np.zeros((0,))
         if not self.constant:
@@ -108,7 +113,8 @@ class Vigym(Runner):
         if self.constant:
             self.sim.step()
         else:
-            self.sim.step(target=self.targets[k])
+            torque = None if self.twists is None else np.repeat(self.twists[k][None], self.num_envs, axis=0)
+            self.sim.step(torque=torque, target=self.targets[k])
 
     def time(self) -> Stopwatch:
         self.reset()
@@ -117,13 +123,17 @@ class Vigym(Runner):
             if self.constant:
                 self.sim.step(repeat=self.steps)
             else:
-                for target in self.targets:
-                    self.sim.step(target=target)
+                for k in range(self.steps):
+                    self.step(k)
         return watch
 
     def poses(self) -> tuple[Array, Array]:
         x, q, _, _ = self.sim.state
         return x[0], q[0]
+
+    def velocities(self) -> tuple[Array, Array]:
+        _, q, v, w = self.sim.state
+        return v[0], rotate(q[0], w[0])
 
     def gap(self) -> float | None:
         return float(self.sim.contact_gaps().min()) if self.scene.mechanism.contacts else None

@@ -12,6 +12,7 @@ from vigym.benchmarks.peers.tree import shallow_tree
 from vigym.benchmarks.peers.urdf_text import POINT, principal, urdf
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.contact import Contact
+from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, multiply, rotate
@@ -23,8 +24,11 @@ GROUND, BODIES = 1, 2  # collision groups: bodies meet planes, and nothing else
 
 def module() -> ModuleType:
     """PyBullet, which is imported only when it is used (it prints when that happens)."""
-    import pybullet
-
+    try:
+        import pybullet
+    except ModuleNotFoundError as error:
+        message = 'PyBullet is not installed; pip install "vigym[compare]" brings it (for Python below 3.12)'
+        raise ModuleNotFoundError(message, name=error.name) from None
     return pybullet
 
 
@@ -45,16 +49,22 @@ class Handle:
     loops: list[int] = field(default_factory=list)
 
 
-def to_pybullet(mechanism: Mechanism, client: int, maximal: bool = False, planar_loops: bool = False) -> Handle:
-    """Put a mechanism into a PyBullet client; all coordinates are zero. What it cannot express raises ValueError.
+def to_pybullet(
+    mechanism: Mechanism, client: int | None = None, maximal: bool = False, planar_loops: bool = False
+) -> Handle:
+    """Put a mechanism into PyBullet; all coordinates are zero. What it cannot express raises MechanismError.
 
+    client: of `pybullet.connect`; None connects a new one without a window (`pybullet.DIRECT`).
     maximal: every body is a rigid body of its own, and joints are point-to-point constraints (hinges: two of them).
     planar_loops: hinges that are constraints hold at one point, which is enough where all hinges are parallel.
 
+    Restitution works where a body moves some millimetres a step; at shorter steps PyBullet brakes it before it touches.
     Damping, which PyBullet has by default, sleeping and the motors of joints are off. Drives are not converted:
     `Bullet` computes their efforts.
     """
-    p, handle = module(), Handle(client)
+    p = module()
+    client = p.connect(p.DIRECT) if client is None else client
+    handle = Handle(client)
     p.setGravity(*mechanism.gravity, physicsClientId=client)
     tree = shallow_tree(mechanism)
     contacts: dict[str, list[Contact]] = {body.name: [] for body in mechanism.bodies}
@@ -75,11 +85,10 @@ def to_pybullet(mechanism: Mechanism, client: int, maximal: bool = False, planar
         ]
         _load(handle, urdf(links, anchored=root == n), [mechanism.bodies[i].name for i in members], links, maximal)
     joints = mechanism.joints if maximal else [mechanism.joints[j] for j in tree.loops]
-    if maximal:
-        _place(handle, mechanism)
-        if any(joint.parent == "world" for joint in joints):  # a rigid body cannot be tied to nothing
-            number = p.createMultiBody(0, useMaximalCoordinates=True, physicsClientId=client)
-            handle.bodies["world"], handle.turns["world"] = (number, -1), np.array([1.0, 0.0, 0.0, 0.0])
+    _place(handle, mechanism)
+    if maximal and any(joint.parent == "world" for joint in joints):  # a rigid body cannot be tied to nothing
+        number = p.createMultiBody(0, useMaximalCoordinates=True, physicsClientId=client)
+        handle.bodies["world"], handle.turns["world"] = (number, -1), np.array([1.0, 0.0, 0.0, 0.0])
     for joint in joints:
         if joint.kind != "floating":
             _constrain(handle, joint, planar_loops)
@@ -113,19 +122,21 @@ def _load(handle: Handle, text: str, names: list[str], links: Any, maximal: bool
         where = number, found[body.name]
         moments, turn = principal(body)
         handle.bodies[body.name], handle.turns[body.name] = where, turn
-        friction = {contact.friction for contact in contacts}
-        if len(friction) > 1 or len({(*c.normal, _level(c)) for c in contacts}) > 1:
-            raise ValueError(f"body {body.name!r}: PyBullet has one friction a link, and this conversion one plane")
+        surfaces = {(contact.friction, contact.restitution) for contact in contacts} or {(0.0, 0.0)}
+        if len(surfaces) > 1 or len({(*c.normal, _level(c)) for c in contacts}) > 1:
+            what = "one friction and restitution a link, and this conversion one plane"
+            raise MechanismError(f"body {body.name!r}: PyBullet has {what}")
+        ((friction, restitution),) = surfaces
         # Mass and inertia together: given alone, the mass of a rigid body becomes garbage. Friction by itself: next to
         # other values it does not reach the links of a tree.
         p.changeDynamics(*where, mass=body.mass, localInertiaDiagonal=moments.tolist(), physicsClientId=client)
-        p.changeDynamics(*where, lateralFriction=friction.pop() if friction else 0.0, physicsClientId=client)
+        p.changeDynamics(*where, lateralFriction=friction, physicsClientId=client)
         p.changeDynamics(
             *where,
             linearDamping=0,
             angularDamping=0,
             jointDamping=0,
-            restitution=0,
+            restitution=restitution,
             maxJointVelocity=1e9,
             activationState=p.ACTIVATION_STATE_DISABLE_SLEEPING,
             physicsClientId=client,
@@ -137,11 +148,12 @@ def _level(contact: Contact) -> float:
 
 
 def _place(handle: Handle, mechanism: Mechanism) -> None:
-    """Rigid bodies where joints are closed, before constraints tie them together."""
+    """Roots where the mechanism has them; as rigid bodies, all of them, before constraints tie them together."""
     sim = Simulator(mechanism, compiled=False)
     state = State(*(part[0] for part in sim.state))
     for i, body in enumerate(mechanism.bodies):
-        set_body(handle, body.name, state, i)
+        if handle.bodies[body.name][1] < 0:
+            set_body(handle, body.name, state, i)
 
 
 def set_body(handle: Handle, name: str, state: State, i: int) -> None:
@@ -157,7 +169,9 @@ def _constrain(handle: Handle, joint: Joint, planar: bool) -> None:
     p = module()
     offsets = {"spherical": [np.zeros(3)], "revolute": [np.zeros(3), joint.basis[2]]}
     if joint.kind not in offsets:
-        raise ValueError(f"joint {joint.name!r}: no constraints of kind {joint.kind!r} in this conversion to PyBullet")
+        raise MechanismError(
+            f"joint {joint.name!r}: no constraints of kind {joint.kind!r} in this conversion to PyBullet"
+        )
     child, parent = handle.bodies[joint.child], handle.bodies.get(joint.parent, (-1, -1))
     for offset in offsets[joint.kind][: 1 if planar else None]:
         # frames are those of the principal axes; the world's own, where there is no parent
@@ -190,7 +204,7 @@ def _ground(handle: Handle, mechanism: Mechanism, contacts: dict[str, list[Conta
                 at = (_level(contact) * contact.normal).tolist()
                 # maximal: rigid bodies take twice as long on a plane that is a multi-body
                 plane = p.createMultiBody(0, shape, basePosition=at, useMaximalCoordinates=True, physicsClientId=client)
-                p.changeDynamics(plane, -1, lateralFriction=1.0, restitution=0.0, physicsClientId=client)
+                p.changeDynamics(plane, -1, lateralFriction=1.0, restitution=1.0, physicsClientId=client)
                 p.setCollisionFilterGroupMask(plane, -1, groups[key], BODIES, physicsClientId=client)
                 handle.planes.append(plane)
             mask = groups[key]

@@ -31,6 +31,7 @@ class Bullet(Runner):
         p.setPhysicsEngineParameter(fixedTimeStep=self.dt, numSubSteps=0, physicsClientId=self.client)
         self.handle = to_pybullet(mechanism, self.client, maximal, self.scene.planar)
         self.targets = self.scene.controls(self.steps, self.dt)
+        self.twists = self.scene.twists(self.steps, self.dt)
         sim = Simulator(mechanism, dt=INSTANT, compiled=False)
         start = self.scene.start
         sim.set_state(x=start.x, q=start.q, v=start.v, w=start.w)
@@ -80,13 +81,30 @@ class Bullet(Runner):
             self.robot, self.links, self.p.TORQUE_CONTROL, forces=effort.tolist(), physicsClientId=self.client
         )
 
+    def _twist(self, torques: Array) -> None:
+        """Torques on bodies, given in their frames, for the next step."""
+        poses = self.poses()
+        assert poses is not None
+        for body, q, torque in zip(self.scene.mechanism.bodies, poses[1], torques, strict=True):
+            if torque.any():
+                where, frame = self.handle.bodies[body.name], self.p.WORLD_FRAME
+                world = rotate(q, torque).tolist()
+                self.p.applyExternalTorque(*where, world, frame, physicsClientId=self.client)
+
     def step(self, k: int) -> None:
         self._drive(k)
+        if self.twists is not None:
+            self._twist(self.twists[k])
         self.p.stepSimulation(physicsClientId=self.client)
 
     def time(self) -> Stopwatch:
         self.reset()
         watch, step, client = Stopwatch(), self.p.stepSimulation, self.client
+        if self.twists is not None:
+            with watch:
+                for k in range(self.steps):
+                    self.step(k)
+            return watch
         if not self.links:
             with watch:
                 for _ in range(self.steps):
@@ -116,7 +134,6 @@ class Bullet(Runner):
         return x, q
 
     def velocities(self) -> tuple[Array, Array]:
-        """v (n_bodies, 3) of centres of mass and angular velocities (n_bodies, 3), both in the world."""
         bodies = self.scene.mechanism.bodies
         v, omega = np.zeros((len(bodies), 3)), np.zeros((len(bodies), 3))
         for i, body in enumerate(bodies):

@@ -2,7 +2,7 @@
 
 Bodies keep their frames (origin at the centre of mass), trees become nested bodies, joints that close loops equality
 constraints. Frames and coordinates agree: a free axis of a vigym joint is one slide or hinge of MuJoCo with the same
-sign, in the same order; three free rotations are a ball. What MuJoCo cannot express raises ValueError.
+sign, in the same order; three free rotations are a ball. What MuJoCo cannot express raises MechanismError.
 """
 
 import xml.etree.ElementTree as ET
@@ -13,6 +13,7 @@ import numpy as np
 
 from vigym.benchmarks.peers.tree import shallow_tree
 from vigym.engine.body import Body
+from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree
 from vigym.engine.joint import Joint
 from vigym.engine.mechanism import Mechanism
@@ -172,6 +173,8 @@ def _contacts(mechanism: Mechanism, elements: dict[str, ET.Element], contact: ET
     planes: dict[tuple[float, ...], str] = {}
     silent = {"contype": "0", "conaffinity": "0"}
     for c in mechanism.contacts:
+        if c.restitution > 0:
+            raise MechanismError(f"contact {c.name!r}: MuJoCo has no restitution, only softer contacts (solref)")
         radius = c.radius if c.radius > 0 else POINT
         level = c.offset + c.radius - radius
         key = (*c.normal, level)
@@ -189,4 +192,4 @@ def _contacts(mechanism: Mechanism, elements: dict[str, ET.Element], contact: ET
 
 def _refuse(joint: Joint, condition: bool | np.bool_, what: str) -> None:
     if condition:
-        raise ValueError(f"joint {joint.name!r}: MuJoCo has no {what}")
+        raise MechanismError(f"joint {joint.name!r}: MuJoCo has no {what}")

@@ -11,7 +11,7 @@ from vigym.benchmarks.peers.tree import shallow_tree
 from vigym.benchmarks.runner import Runner, Stopwatch
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.rotation import from_rotation_vector
+from vigym.engine.rotation import from_rotation_vector, rotate
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 
@@ -100,6 +100,7 @@ class Mujoco(Runner):
         self.qpos, self.qvel = coordinates(mechanism, self.model, self.scene.starts(self.num_envs))
         self.ids = [self.model.body(body.name).id for body in mechanism.bodies]
         axes = driven_axes(mechanism)
+        self.twists = self.scene.twists(self.steps, self.dt)
         self.constant = self.scene.targets is None
         count = 1 if self.constant else self.steps
         self.targets = np.stack([self.scene.controls(count, self.dt, ahead)[:, axes] for ahead in self.shifts()])
@@ -129,11 +130,18 @@ class Mujoco(Runner):
 
     def step(self, k: int) -> None:
         self.data.ctrl[:] = self.targets[0, 0 if self.constant else k]
+        if self.twists is not None:
+            self.data.xfrc_applied[self.ids, 3:] = rotate(self.data.xquat[self.ids], self.twists[k])
         mujoco.mj_step(self.model, self.data)
 
     def time(self) -> Stopwatch:
         self.reset()
         watch = Stopwatch()
+        if self.twists is not None:
+            with watch:
+                for k in range(self.steps):
+                    self.step(k)
+            return watch
         if self.alone:
             with watch:
                 mujoco.mj_step(self.model, self.data, nstep=self.steps)
@@ -158,6 +166,14 @@ class Mujoco(Runner):
     def poses(self) -> tuple[Array, Array]:
         mujoco.mj_kinematics(self.model, self.data)  # a step leaves poses of its beginning behind
         return self.data.xpos[self.ids], self.data.xquat[self.ids]
+
+    def velocities(self) -> tuple[Array, Array]:
+        for bring_up_to_date in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
+            bring_up_to_date(self.model, self.data)
+        both = np.zeros((len(self.ids), 6))
+        for row, number in zip(both, self.ids, strict=True):
+            mujoco.mj_objectVelocity(self.model, self.data, mujoco.mjtObj.mjOBJ_BODY, number, row, 0)
+        return both[:, 3:], both[:, :3]
 
     def energy(self) -> float:
         mujoco.mj_fwdPosition(self.model, self.data)

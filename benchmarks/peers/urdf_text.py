@@ -8,6 +8,7 @@ import numpy as np
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.body import Body
 from vigym.engine.contact import Contact
+from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
 from vigym.engine.rotation import from_matrix, rotation_matrix
 
@@ -75,13 +76,13 @@ def _link(robot: ET.Element, body: Body, contacts: Sequence[Contact], origin: Ar
 
 def _joint(robot: ET.Element, joint: Joint, parent: str, at: Array) -> None:
     if joint.kind not in TYPES:
-        raise ValueError(f"joint {joint.name!r}: PyBullet has no joints of kind {joint.kind!r}")
+        raise MechanismError(f"joint {joint.name!r}: PyBullet has no joints of kind {joint.kind!r}")
     for values, what in ((joint.stiffness, "springs"), (joint.friction, "dry friction"), (joint.damping, "dampers")):
         if values.any():
-            raise ValueError(f"joint {joint.name!r}: no {what} in this conversion to PyBullet")
+            raise MechanismError(f"joint {joint.name!r}: no {what} in this conversion to PyBullet")
     limited = bool(np.isfinite([joint.lower, joint.upper]).any())
     if limited and joint.kind == "spherical":
-        raise ValueError(f"joint {joint.name!r}: PyBullet has no limits of a ball joint's axes")
+        raise MechanismError(f"joint {joint.name!r}: PyBullet has no limits of a ball joint's axes")
     kind = "continuous" if joint.kind == "revolute" and not limited else TYPES[joint.kind]
     element = ET.SubElement(robot, "joint", name=joint.name, type=kind)
     ET.SubElement(element, "parent", link=parent)

@@ -6,9 +6,12 @@ from typing import Any
 from vigym.benchmarks.scenes.a1 import a1
 from vigym.benchmarks.scenes.chain import chain, flying_chain, free_chain
 from vigym.benchmarks.scenes.disc import disc
-from vigym.benchmarks.scenes.hopper import hopper
+from vigym.benchmarks.scenes.hopper import flip, hopper
+from vigym.benchmarks.scenes.incline import incline
 from vigym.benchmarks.scenes.loops import loops
 from vigym.benchmarks.scenes.scene import Scene
+from vigym.benchmarks.scenes.top import top
+from vigym.benchmarks.scenes.toss import toss
 
 __all__ = ["SCENES", "Scene", "build"]
 
@@ -17,6 +20,10 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "chain": chain,
     "a1": a1,
     "hopper": hopper,
+    "flip": flip,
+    "toss": toss,
+    "incline": incline,
+    "top": top,
     "free-chain": free_chain,
     "flying-chain": flying_chain,
     "loops": loops,

@@ -23,6 +23,7 @@ class Scene:
     dt: time step, s; steps: how many are measured.
     start: x, q, v, w of all bodies, (n_bodies, 3 or 4), in vigym's convention (`vigym.engine.state.State`).
     targets: of the PD drives: times (k,) -> (k, n_axes), s -> rad or m; None: those of the joints, throughout.
+    torques: on bodies, in their frames: times (k,) -> (k, n_bodies, 3), s -> N m; None: none.
     conserves: nothing dissipates, so that the error of the energy says something.
     planar: all hinges are parallel, so that a loop can be closed at a single point.
     """
@@ -36,6 +37,7 @@ class Scene:
     targets: Callable[[Array], Array] | None = None
     conserves: bool = False
     planar: bool = False
+    torques: Callable[[Array], Array] | None = None
 
     def controls(self, steps: int, dt: float, shift: float = 0.0) -> Array:
         """Targets of the drives in steps 0, 1, ... (steps, n_axes); `shift` seconds ahead.
@@ -45,6 +47,10 @@ class Scene:
         if self.targets is None:
             return np.tile(resting_targets(self.mechanism), (steps, 1))
         return self.targets(np.asarray((1 + np.arange(steps)) * dt + shift, float))
+
+    def twists(self, steps: int, dt: float) -> Array | None:
+        """Torques in steps 0, 1, ... (steps, n_bodies, 3), at the middle of each."""
+        return None if self.torques is None else self.torques(np.asarray((0.5 + np.arange(steps)) * dt, float))
 
     def starts(self, num_envs: int, seed: int = 1) -> State:
         """Start of every environment, (num_envs, n_bodies, 3 or 4); the first one is `start` itself.

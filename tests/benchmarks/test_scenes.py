@@ -20,6 +20,11 @@ SMALL = [
     ("a1", {"gait": "trot", "dt": 0.005}),
     ("hopper", {"dt": 0.005}),
     ("loops", {"cells": 3}),
+    ("flip", {"dt": 0.005}),
+    ("toss", {}),
+    ("incline", {"friction": 0.2}),
+    ("incline", {"friction": 0.4}),
+    ("top", {}),
 ]
 
 

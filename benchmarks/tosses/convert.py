@@ -1,0 +1,54 @@
+"""The original files of ContactNets as one file of tosses: `python -m vigym.benchmarks.tosses.convert FOLDER OUT`.
+
+The public set (github.com/DAIRLab/contact-nets, data/tosses_processed) has one file a toss, 0.pt, 1.pt, ...: a torch
+tensor (1, frames, 13 or more) with x (3), q (4, scalar first), v (3), w (3, body frame), lengths in half widths of the
+cube; more columns are not used. The same rows as CSV files (0.csv, ...) are read too, without torch.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from vigym.assets.cube import SIDE
+from vigym.benchmarks.scenes.scene import Array
+from vigym.benchmarks.tosses.data import COLUMNS
+from vigym.engine.errors import InputError
+
+LENGTHS = [0, 1, 2, 7, 8, 9]  # columns of x and v
+
+
+def read(path: Path) -> Array:
+    """One original file: (frames, 13), in metres."""
+    if path.suffix == ".pt":
+        try:
+            import torch
+        except ImportError:
+            raise InputError(f'{path} needs torch, which "vigym[train]" brings: pip install "vigym[train]"') from None
+        rows = torch.load(path, map_location="cpu", weights_only=True).double().numpy()
+    else:
+        rows = np.loadtxt(path, delimiter=",", ndmin=2)
+    rows = rows.reshape(-1, rows.shape[-1])[:, :COLUMNS].copy()
+    size = np.linalg.norm(rows[:, 3:7], axis=-1) if rows.shape[1] == COLUMNS else np.zeros(1)
+    if not np.allclose(size, 1.0, atol=1e-2):
+        raise InputError(f"{path}: columns 3 to 6 of {rows.shape[1]} are not quaternions; it is not a toss")
+    rows[:, LENGTHS] *= SIDE / 2
+    return rows
+
+
+def convert(folder: Path | str, out: Path | str) -> int:
+    """Write all tosses of a folder to one file; how many they are."""
+    paths = [path for path in Path(folder).glob("*.*") if path.suffix in (".pt", ".csv") and path.stem.isdigit()]
+    if not paths:
+        raise InputError(f"no files 0.pt, 1.pt, ... (or .csv) in {folder}")
+    paths.sort(key=lambda path: int(path.stem))
+    tosses = [read(path) for path in paths]
+    offsets = np.cumsum([0, *map(len, tosses)])
+    np.savez_compressed(out, states=np.concatenate(tosses), offsets=offsets, toss_ids=[int(p.stem) for p in paths])
+    return len(paths)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    print(f"wrote {convert(*sys.argv[1:])} tosses to {sys.argv[2]}")

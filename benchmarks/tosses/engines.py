@@ -1,0 +1,209 @@
+"""A cube thrown as it was measured, in each engine: from the first state of every toss to its last frame.
+
+An engine is made once for some tosses and a number of substeps a frame; calling it with contact parameters simulates
+all tosses: (n, frames, 7), x and q, NaN after the end of a toss. Its parameters are listed with their ranges.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vigym.assets import cube
+from vigym.benchmarks.scenes.scene import Array
+from vigym.benchmarks.tosses.data import RATE, Tosses
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rotate
+from vigym.engine.simulator import Simulator
+
+FALL = np.array([0.0] * 9 + [-9.81] + [0.0] * 3)  # rate of a state in free fall, as far as it is constant
+GROUPS = 6  # tosses of like length are simulated together
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One that is fitted, in `low` to `high`; logarithmic: the fit sees its logarithm."""
+
+    name: str
+    low: float
+    high: float
+    logarithmic: bool = False
+
+
+FRICTION = Parameter("friction", 0.08, 0.35)
+RESTITUTION = Parameter("restitution", 0.0, 0.6)
+
+
+def mechanism(**contact: float) -> Mechanism:
+    """The cube of the tosses, with contacts in its corners."""
+    m, plain = Mechanism(), cube.build(inertia=cube.INERTIA)
+    body = plain.bodies[0]
+    m.add_body(body.name, body.mass, body.inertia, body.shapes, position=body.position)
+    for corner in plain.contacts:
+        m.add_contact(corner.name, corner.body, corner.point, **{"friction": cube.FRICTION, **contact})
+    return m
+
+
+class Engine(ABC):
+    """`simulate` runs one group of tosses, whose first states and number of frames are given."""
+
+    name = ""
+    parameters: tuple[Parameter, ...] = (FRICTION,)
+
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
+        """later: by how much measured velocities are moved ahead in time before the first step, s."""
+        self.substeps, self.dt, self.shape = substeps, 1 / RATE / substeps, tosses.measured.shape[:2]
+        self.lengths = tosses.lengths
+        order = np.argsort(self.lengths, kind="stable")
+        self.groups = [group for group in np.array_split(order, min(GROUPS, len(order))) if len(group)]
+        self.measured = [tosses.measured[group, 0] + later * FALL for group in self.groups]
+        self.starts = self.measured
+        self.frames = [int(self.lengths[group].max()) for group in self.groups]
+
+    def __call__(self, ground: float = 0.0, **values: float) -> Array:
+        out, up = np.full((*self.shape, 7), np.nan), np.array([0.0, 0.0, ground])
+        self.starts = [start - np.concatenate([up, np.zeros(10)]) for start in self.measured]
+        self.set(**values)
+        for k, group in enumerate(self.groups):
+            out[group, : self.frames[k]] = self.simulate(k) + np.concatenate([up, np.zeros(4)])
+        out[np.arange(self.shape[1]) >= self.lengths[:, None]] = np.nan
+        return out
+
+    @abstractmethod
+    def set(self, friction: float = cube.FRICTION, **others: float) -> None:
+        """Take over contact parameters; each engine has its own."""
+
+    @abstractmethod
+    def simulate(self, k: int) -> Array:
+        """Group k: (tosses, frames, 7)."""
+
+
+class VigymEngine(Engine):
+    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad."""
+
+    name, parameters = "vigym", (FRICTION, RESTITUTION)
+
+    def __init__(
+        self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cone: str = "exact", turn: float = 0.0
+    ) -> None:
+        super().__init__(tosses, substeps, later)
+        self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
+        m = mechanism(restitution=0.1)  # any > 0: then it can be set
+        self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
+        self.failed = 0
+
+    def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
+        self.failed = 0
+        for sim, start in zip(self.sims, self.starts, strict=True):
+            sim.set_parameters(friction=np.full(8, friction), restitution=np.full(8, restitution))
+            x, v = (rotate(self.turn, start[:, part]) for part in (slice(0, 3), slice(7, 10)))
+            q = multiply(self.turn, start[:, 3:7])
+            sim.set_state(x=x[:, None], q=q[:, None], v=v[:, None], w=start[:, None, 10:13])
+
+    def simulate(self, k: int) -> Array:
+        sim, back = self.sims[k], conjugate(self.turn)
+        out = np.empty((len(self.groups[k]), self.frames[k], 7))
+        for frame in range(self.frames[k]):
+            if frame:
+                sim.step(repeat=self.substeps)
+                self.failed += int((~sim.status.converged).sum())
+            x, q, _, _ = sim.state
+            out[:, frame, :3], out[:, frame, 3:] = rotate(back, x[:, 0]), multiply(back, q[:, 0])
+        return out
+
+
+class MujocoEngine(Engine):
+    """Stiffness (1/s^2) and damping (1/s) of contacts are MuJoCo's own: accelerations by depth and by its rate."""
+
+    name = "MuJoCo"
+    parameters = (
+        FRICTION,
+        Parameter("stiffness", 1e2, 1e6, logarithmic=True),
+        Parameter("damping", 1e1, 3e3, logarithmic=True),
+    )
+
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, elliptic: bool = True) -> None:
+        super().__init__(tosses, substeps, later)
+        import mujoco
+        from mujoco import rollout
+
+        from vigym.benchmarks.peers.mjcf import to_mjcf
+
+        self.mujoco, self.rollout = mujoco, rollout
+        xml = to_mjcf(mechanism(), self.dt, cone="elliptic" if elliptic else "pyramidal")
+        self.model = mujoco.MjModel.from_xml_string(xml)
+        self.data = mujoco.MjData(self.model)
+
+    def set(
+        self, friction: float = cube.FRICTION, stiffness: float = 2500.0, damping: float = 100.0, **others: float
+    ) -> None:
+        self.model.pair_friction[:, :2] = friction
+        self.model.pair_solref[:] = -stiffness, -damping
+
+    def simulate(self, k: int) -> Array:
+        start, steps = self.starts[k], (self.frames[k] - 1) * self.substeps
+        initial = np.zeros((len(start), self.mujoco.mj_stateSize(self.model, self.mujoco.mjtState.mjSTATE_FULLPHYSICS)))
+        initial[:, 1:] = start  # time, then x and q, then v and w, as they were measured
+        states, _ = self.rollout.rollout(self.model, self.data, initial, nstep=steps)
+        path = np.concatenate([initial[:, None], states[:, self.substeps - 1 :: self.substeps]], axis=1)
+        return path[:, :, 1:8]
+
+
+class BulletEngine(Engine):
+    """Stiffness (N/m) and damping (N s/m) of contacts."""
+
+    name = "PyBullet, soft"
+    parameters: tuple[Parameter, ...] = (
+        FRICTION,
+        RESTITUTION,
+        Parameter("stiffness", 1e2, 1e6, logarithmic=True),
+        Parameter("damping", 1e-1, 1e3, logarithmic=True),
+    )
+
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
+        super().__init__(tosses, substeps, later)
+        from vigym.benchmarks.peers.bullet import module, to_pybullet
+
+        self.p: Any = module()
+        self.client = self.p.connect(self.p.DIRECT)
+        self.p.setPhysicsEngineParameter(fixedTimeStep=1 / RATE, numSubSteps=substeps, physicsClientId=self.client)
+        self.handle = to_pybullet(mechanism(), self.client)
+        self.cube = self.handle.bodies["cube"][0]
+
+    def set(
+        self,
+        friction: float = cube.FRICTION,
+        restitution: float = 0.0,
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        **others: float,
+    ) -> None:
+        change, client = self.p.changeDynamics, self.client
+        change(self.cube, -1, lateralFriction=friction, physicsClientId=client)
+        change(self.cube, -1, restitution=restitution, physicsClientId=client)
+        if stiffness:
+            change(self.cube, -1, contactStiffness=stiffness, contactDamping=damping, physicsClientId=client)
+
+    def simulate(self, k: int) -> Array:
+        p, client, number = self.p, self.client, self.cube
+        out = np.full((len(self.groups[k]), self.frames[k], 7), np.nan)
+        for toss, start in enumerate(self.starts[k]):
+            q = start[3:7]
+            p.resetBasePositionAndOrientation(number, start[:3], np.roll(q, -1), physicsClientId=client)
+            p.resetBaseVelocity(number, start[7:10], rotate(q, start[10:13]), physicsClientId=client)
+            for frame in range(int(self.lengths[self.groups[k][toss]])):
+                if frame:
+                    p.stepSimulation(physicsClientId=client)
+                x, turn = p.getBasePositionAndOrientation(number, physicsClientId=client)
+                out[toss, frame, :3], out[toss, frame, 3:] = x, (turn[3], *turn[:3])
+        return out
+
+
+class RigidBulletEngine(BulletEngine):
+    """Without stiffness and damping: PyBullet's contacts as they are unless one asks."""
+
+    name, parameters = "PyBullet", (FRICTION, RESTITUTION)
+
+
+ENGINES: tuple[type[Engine], ...] = (VigymEngine, MujocoEngine, BulletEngine, RigidBulletEngine)

@@ -1,0 +1,93 @@
+"""`vigym compare`: figures by the same formulas for all engines, tables, pictures, in its quick form."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vigym.__main__ import main
+from vigym.benchmarks.compare import scenes
+from vigym.benchmarks.compare.cases import CASES, EXACT, MUJOCO, PYRAMID
+from vigym.benchmarks.compare.command import Name
+from vigym.benchmarks.compare.record import derive, figures, record
+from vigym.benchmarks.scenes.incline import SLIP, STICK, slid
+
+
+def test_names_of_the_command_are_the_cases():
+    assert set(Name.__args__) == {*CASES, "tosses"}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exact_ends_are_those_of_vigym(name):
+    """Where a formula says where a body ends, vigym with fine steps ends there: first order, h v t at 1 ms."""
+    case = CASES[name]
+    if case.exact is None:
+        pytest.skip("no formula")
+    scene = case.build()
+    recording = record(EXACT, scene, 0.001, case.seconds, timed=False)
+    found = figures(case, scene, recording, derive(case, scene, recording), None)
+    assert found.exact is not None
+    assert found.exact < 2e-3
+    assert found.failures == 0
+
+
+def test_figures_of_a_block_on_a_slope():
+    """It has slid by the formula, so that each of its four contacts, in one stance each, has slipped as far."""
+    for friction in (SLIP, STICK):
+        case = replace(CASES["incline-slip"], parameters={"friction": friction})
+        scene = case.build()
+        recording = record(PYRAMID, scene, 0.002, 0.5)
+        derived = derive(case, scene, recording)
+        row = figures(case, scene, recording, derived, recording)
+        assert derived.stances == 4
+        assert row.slip == pytest.approx(slid(friction, 0.5), abs=0.002 * 1.7)  # h v
+        assert row.deepest == pytest.approx(0.0, abs=1e-9)
+        assert row.gained == pytest.approx(0.0, abs=1e-9)
+        assert row.limit == 0.0
+        assert row.cost > 0.0
+        assert row.separation is None
+
+
+def test_energy_and_momentum_are_the_simulators():
+    case = CASES["top"]
+    scene = case.build()
+    recording = record(PYRAMID, scene, 0.001, 0.02, timed=False)
+    derived = derive(case, scene, recording)
+    engine = PYRAMID.runner(scene, 0.001, 0.02)
+    engine.reset()
+    np.testing.assert_allclose(derived.energy[0], engine.energy(), rtol=1e-12)
+    # the simulator's is that of the integrator, which differs by (h w)^2 / 12 or so of 0.12 rad
+    np.testing.assert_allclose(derived.pole[0], engine.sim.momentum()[0, 5], rtol=5e-3)
+
+
+def test_a_cube_in_flight_keeps_its_momenta_in_all_engines():
+    pytest.importorskip("mujoco")
+    case = CASES["toss"]
+    scene = case.build()
+    for mode in (PYRAMID, MUJOCO):
+        recording = record(mode, scene, 0.002, 0.1, timed=False)
+        row = figures(case, scene, recording, derive(case, scene, recording), None)
+        assert row.momentum is not None
+        assert row.momentum < 1e-8
+
+
+def test_the_command_in_its_quick_form(tmp_path, capsys):
+    for name in ("mujoco", "pybullet", "matplotlib"):
+        pytest.importorskip(name)
+    assert main(["compare", "--quick", "toss", "incline-slip", "a1-trot", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    for name in ("toss", "incline-slip", "a1-trot"):
+        table = scenes.read(tmp_path / f"{name}.csv")
+        assert {row.label for row in table} == {mode.label for mode in CASES[name].modes}
+        assert {row.dt for row in table} == {0.005, 0.01}
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        ours = [row for row in table if row.label.startswith("vigym")]
+        assert max(row.deepest or 0.0 for row in ours) < 1e-9
+        assert max(row.failures for row in ours) == 0
+        assert scenes.text(table).strip() in said
+    assert (tmp_path / "toss-incline-slip-a1-trot.md").is_file()
+
+
+def test_tosses_need_data():
+    with pytest.raises(SystemExit, match="--data"):
+        main(["compare", "tosses"])
