@@ -1,0 +1,33 @@
+"""The policies that vigym brings along do what their pages say: 10 episodes each, with NumPy alone."""
+
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+from vigym.envs.controllers.learned import LEARNED_IS_BETTER, committed, learned
+from vigym.envs.registration import ENVIRONMENTS
+from vigym.training.episodes import run_episodes
+from vigym.training.results import COMMANDS, FIRST
+
+ROOT = Path(__file__).parents[2]
+IDS = [env_id for env_id in ENVIRONMENTS if committed(env_id).exists()]
+
+
+def test_there_are_some_and_each_has_its_page():
+    assert set(LEARNED_IS_BETTER) <= set(IDS)
+    assert {path.stem for path in committed(next(iter(ENVIRONMENTS))).parent.glob("*.npz")} == set(IDS)
+    for env_id in IDS:
+        page = (ROOT / "training" / "results" / env_id / "README.md").read_text(encoding="utf-8")
+        assert f"python -m vigym.training.results {env_id}" in page
+        assert learned(env_id).about["command"].startswith(f"vigym train {env_id} --seed ")
+        assert committed(env_id).stat().st_size < 300_000
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_they_succeed(env_id):
+    options = {"command": COMMANDS[env_id]} if env_id in COMMANDS else None
+    result = run_episodes(env_id, learned(env_id), range(FIRST, FIRST + 10), options=options)
+    assert result.success is not None
+    assert result.success.sum() >= 9
+    assert result.returns.mean() >= gym.spec(env_id).reward_threshold
