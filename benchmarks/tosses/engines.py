@@ -90,7 +90,7 @@ class VigymEngine(Engine):
         super().__init__(tosses, substeps, later)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
         m = mechanism(restitution=0.1)  # any > 0: then it can be set
-        self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
+        self.sims = [Simulator(m, self.dt, len(group), tolerance=1e-6, cone=cone) for group in self.groups]
         self.failed = 0
 
     def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
