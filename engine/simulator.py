@@ -260,12 +260,9 @@ class Simulator:
             elif name in self._acting:
                 self._lanes.zero(name)
                 self._acting.remove(name)
-        if target is not None or velocity is not None:
-            field = self._get("target")
-            for column, value in enumerate((target, velocity)):
-                if value is not None:
-                    field[..., column] = value
-            self._set("target", field)
+        for column, value in enumerate((target, velocity)):
+            if value is not None:
+                self._set("target", value, column=column)
 
     def _control(self, value: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Array | None:
         return None if value is None else batch(value, name, self.num_envs, shape, InputError)
