@@ -16,7 +16,7 @@ def network(*sizes: int, activation: str = "ELU", **others: Any) -> Settings:
 
 PPO: dict[str, Settings] = {
     "VIPendulum-v0": {
-        "n_timesteps": 400_000,
+        "n_timesteps": 150_000,
         "n_envs": 16,
         "normalize": True,
         "n_steps": 256,
