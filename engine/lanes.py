@@ -57,7 +57,7 @@ class Lanes:
         return self._rows[name][divmod(env, LANES)].copy()
 
     def set(self, name: str, value: Array, env: Indices | None = None, column: int | None = None) -> None:
-        """Write (len(env), n, k) into the environments `env`, or (num_envs, n, k) into all; (..., n) into one column."""
+        """Write (len(env), n, k) into the environments `env`, (num_envs, n, k) into all, or (..., n) into a column."""
         rows = self._rows[name] if column is None else self._rows[name][..., column]
         if env is not None:
             rows[env // LANES, env % LANES] = value
