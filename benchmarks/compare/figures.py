@@ -13,6 +13,7 @@ from vigym.benchmarks.scenes.scene import Array, Scene
 COLORS = {"vigym": "tab:red", "mujoco": "tab:blue", "pybullet": "tab:green"}
 DASHES = ("-", "--", ":")
 AXES = "xyz"
+BLOWN = 1.5  # a passive motion is drawn until it has so many times the energy that it started with
 
 
 def pyplot() -> Any:
@@ -78,16 +79,19 @@ def _labels(case: Case) -> tuple[str, str]:
 
 
 def _motion(panels: Any, case: Case, body: Array, r: Recording, d: Derived, style: dict[str, Any]) -> None:
-    """The six panels that show a motion over time (or its path)."""
-    along = [r.times if axis == "t" else body[:, AXES.index(axis)] for axis in case.plane]
+    """The six panels that show a motion over time (or its path), until its energy comes from nowhere."""
+    blown = np.flatnonzero(case.passive & (d.energy > BLOWN * abs(d.energy[0])))
+    end = int(blown[0]) if len(blown) else len(r.times)
+    t = r.times[:end]
+    along = [t if axis == "t" else body[:end, AXES.index(axis)] for axis in case.plane]
     panels[0].plot(*along, **style)
     if d.gaps.shape[1]:
-        panels[1].plot(r.times, 1e3 * d.gaps.min(1), **style)
-        panels[2].plot(r.times, 1e3 * d.slip.sum(1), **style)
+        panels[1].plot(t, 1e3 * d.gaps[:end].min(1), **style)
+        panels[2].plot(t, 1e3 * d.slip[:end].sum(1), **style)
     if d.separation.any():
-        panels[3].plot(r.times, np.maximum(d.separation, 1e-16), **style)
-    panels[4].plot(r.times, d.energy, **style)
-    panels[5].plot(r.times, d.pole, **style)
+        panels[3].plot(t, np.maximum(d.separation[:end], 1e-16), **style)
+    panels[4].plot(t, d.energy[:end], **style)
+    panels[5].plot(t, d.pole[:end], **style)
 
 
 def _by_step(panel: Any, table: Sequence[Figures], style: dict[str, dict[str, Any]], name: str, label: str) -> None:
