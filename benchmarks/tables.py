@@ -92,17 +92,20 @@ def accuracy(rows: Sequence[Row]) -> str:
     return markdown(["mm of a foot / % of travel", *(f"{1e3 * dt:g} ms" for dt in dts)], lines)
 
 
+def pace(row: Row) -> str:
+    """Environment steps a second, and what they gain by their threads."""
+    gain = "" if row.gain is None else f" ({row.gain:.2f}x)"
+    return number(row.steps_per_second) + gain if row.status == "ok" else row.status
+
+
 def batches(rows: Sequence[Row]) -> str:
-    """Environment steps a second, one line a scene, engine and number of threads."""
+    """Environment steps a second, one line a scene, engine and number of threads; in brackets, times one thread's."""
     counts = sorted({row.num_envs for row in rows})
     lines = []
     for key in dict.fromkeys((row.scene, row.label, row.threads) for row in rows):
         mine = [row for row in rows if (row.scene, row.label, row.threads) == key]
         at = {row.num_envs: row for row in mine}
-        cells = [
-            "-" if (row := at.get(n)) is None else number(row.steps_per_second) if row.status == "ok" else row.status
-            for n in counts
-        ]
+        cells = [pace(at[n]) if n in at else "-" for n in counts]
         lines.append([key[0], key[1], str(key[2]), *cells, *costs(mine)])
     return markdown(["scene", "engine", "threads", *map(str, counts), *COSTS], lines)
 

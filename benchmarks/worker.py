@@ -6,7 +6,7 @@ Engines run here and not in the benchmark itself, so that one that crashes or ha
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import Any
 
@@ -114,19 +114,26 @@ def speed(job: Job) -> list[Row]:
     row = empty_row(job, scene=scene.name, dt=scene.dt, size=scene.size, steps=steps, timing=engine.timing)
     observe(engine, row)
     if row.status == "ok":
-        clock(engine, row, job)
+        alone = runner(replace(job, threads=1), scene, scene.dt, steps) if job.threads > 1 else None
+        clock(engine, row, job, alone)
     return [row]
 
 
-def clock(engine: Runner, row: Row, job: Job) -> None:
-    """The fastest of several passes."""
+def clock(engine: Runner, row: Row, job: Job, alone: Runner | None = None) -> None:
+    """The fastest of several passes; in turns with those of one thread `alone`, to see what the others bring."""
     count = engine.steps * engine.num_envs
     passes: list[Stopwatch] = []
+    others: list[Stopwatch] = []
     spent = 0.0
     while not passes or ((len(passes) < job.repeats or spent < job.least) and spent < job.budget):
         passes.append(engine.time())
         spent += passes[-1].wall
+        if alone is not None:
+            others.append(alone.time())
+            spent += others[-1].wall
     row.wall = 1e6 * min(watch.wall for watch in passes) / count
+    if others:
+        row.gain = 1e6 * min(watch.wall for watch in others) / count / row.wall
     cpu = 1e6 * min(watch.cpu for watch in passes) / count
     row.microseconds = cpu if engine.threads == 1 else row.wall
     row.steps_per_second = 1e6 / row.microseconds

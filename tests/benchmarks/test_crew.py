@@ -74,6 +74,7 @@ def test_a_batch_in_mujoco():
         assert row.status == "ok"
         assert row.timing == "mujoco.rollout"
         assert row.steps_per_second == pytest.approx(1e6 / row.microseconds)
+        assert (row.gain is None) == (threads == 1)  # in turns with one thread
 
 
 def test_accuracy_against_own_fine_steps():
