@@ -104,7 +104,9 @@ def response(m, s, t, c, k, r, dphi, dslip):
 @each_contact
 def condense_contact(m, s, t, c):
     """D += M0^T W M with M0 the wrench rows at the current pose and M the rows at the next; right-hand side of the
-    affine direction (targets a b = 0)."""
+    affine direction (targets a b = 0).
+
+    The targets are kept, not worked out again: cones lose digits in them, and what stands on both sides must agree."""
     i = m.contact_body[c]
     frame, lever0, lever = mat(m.frame[c]), mat(t.lever0[c]), mat(t.lever[c])
     a, b = vec(t.ca[c]), vec(t.cb[c])
@@ -120,7 +122,9 @@ def condense_contact(m, s, t, c):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
     store(t.D[i], D)
-    constant, _, _ = response(m, s, t, c, shape.targets(m, a, b, NOTHING), vec(t.cr[c]), 0.0, [0.0, 0.0])
+    k = shape.targets(m, a, b, NOTHING)
+    store(t.ck[c], k)
+    constant, _, _ = response(m, s, t, c, k, vec(t.cr[c]), 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(frame, lever0, constant)))
 
 
@@ -133,39 +137,26 @@ def changes(m, t, c):
 
 
 @each_contact
-def affine_contact(m, s, t, c):
-    """Affine direction of the pairs, and how far it reaches."""
-    a, b = vec(t.ca[c]), vec(t.cb[c])
-    direct(m, s, t, c, a, b, cone.of(m).targets(m, a, b, NOTHING))
-
-
-def direct(m, s, t, c, a, b, k):
-    """Direction of the pairs for complementarity targets k, and how far it reaches."""
+def direct_contact(m, s, t, c):
+    """Direction of the pairs for their targets, and how far it reaches."""
     dphi, dslip = changes(m, t, c)
-    _, da, db = response(m, s, t, c, k, vec(t.cr[c]), dphi, dslip)
+    _, da, db = response(m, s, t, c, vec(t.ck[c]), vec(t.cr[c]), dphi, dslip)
     store(t.cda[c], da)
     store(t.cdb[c], db)
-    cone.of(m).reach(t, a, b, da, db, vec(t.ci[c]))
+    cone.of(m).reach(t, vec(t.ca[c]), vec(t.cb[c]), da, db, vec(t.ci[c]))
 
 
 @each_contact
 def correct_contact(m, s, t, c):
-    """Targets of the corrector, sigma mu - da db, and what they add to the right-hand side."""
+    """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
     i, shape = m.contact_body[c], cone.of(m)
     flags = shape.active(s.friction[c][0])
     least = 0.01 * m.option[0][1] * t.h[0][0]
     k = shape.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), least)
     k = [flags[j] * k[j] for j in range(shape.PAIRS)]
-    store(t.ck[c], k)
+    store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))
-
-
-@each_contact
-def direct_contact(m, s, t, c):
-    """Final direction of the pairs: affine targets and the corrector's together."""
-    a, b = vec(t.ca[c]), vec(t.cb[c])
-    direct(m, s, t, c, a, b, cone.of(m).targets(m, a, b, vec(t.ck[c])))
 
 
 @each_contact

@@ -83,7 +83,7 @@ def substitute(m, s, t):
 def correct(m, s, t):
     """How far the affine direction gets decides how much to centre; the corrector then uses the same factors."""
     clear_sums(m, s, t)
-    contact.affine_contact(m, s, t)
+    contact.direct_contact(m, s, t)
     axis.affine_axis(m, s, t)
     affine_length(m, s, t)
     sides.predict_contact(m, s, t)

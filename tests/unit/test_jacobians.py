@@ -59,7 +59,7 @@ def newton_direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
     before = {name: getattr(t, name).copy() for name in UNKNOWNS}
     factorize(m, s, t)
     substitute(m, s, t)
-    t.lk[...] = t.ck[...] = 0.0
+    t.lk[...] = 0.0
     t.alpha[...] = 1.0
     contact.direct_contact(m, s, t)
     axis.direct_axis(m, s, t)
