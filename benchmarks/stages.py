@@ -28,7 +28,7 @@ STAGES: dict[str, tuple[tuple[Any, ...], int]] = {
     "condensing contacts": ((contact.condense_contact,), 1),
     "factorising the tree": ((axis.condense_axis, ldu.eliminate), 1),
     "substituting": ((ldu.substitute,), 2),
-    "direction of contacts": ((contact.affine_contact, contact.direct_contact, sides.predict_contact), 1),
+    "direction of contacts": ((contact.direct_contact, contact.direct_contact, sides.predict_contact), 1),
     "direction of axes": ((axis.affine_axis, axis.direct_axis, sides.predict_axis), 1),
     "corrector": ((contact.correct_contact, axis.correct_axis, ldu.eliminate_again, integrator.limit_spin), 1),
     "update": ((joint.update_joint, integrator.update_body, sides.update_contact, sides.update_axis), 1),
