@@ -52,7 +52,7 @@ PPO: dict[str, Settings] = {
         "policy_kwargs": network(64, 64, log_std_init=-0.5),
     },
     "VIHopperHop-v0": {
-        "n_timesteps": 4_000_000,
+        "n_timesteps": 12_000_000,
         "n_envs": 64,
         "normalize": True,
         "n_steps": 128,
