@@ -176,6 +176,8 @@ def demo(
     """
     if seconds is not None and not 0.0 < seconds < 1e6:
         raise SystemExit(f"--seconds must be a positive number, got {seconds:g}")
+    if controller is not None and scene not in ROBOTS:
+        raise SystemExit(f"--controller is for robots ({', '.join(ROBOTS)}), not for {scene}")
     out.mkdir(parents=True, exist_ok=True)
     if scene in ROBOTS:
         run_robot(scene, seconds, seed, controller, picture, out)

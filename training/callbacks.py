@@ -12,6 +12,7 @@ from tqdm import tqdm
 from vigym.training import checkpoints
 from vigym.training.evaluations import Evaluations
 from vigym.training.export import policy_of
+from vigym.training.runs import write_whole
 
 
 class Progress(BaseCallback):
@@ -60,8 +61,11 @@ class Evaluation(BaseCallback):
         values, best = self.evaluations.add(steps, policy)
         for name, value in values.items():
             self.logger.record(name, value)
+        self.logger.dump(steps)
         if best:
-            self.model.save(run.folder / "best_model.zip")
+            write_whole(run.folder / "best_model.zip", self.model.save)
+            if (normalize := self.model.get_vec_normalize_env()) is not None:
+                write_whole(run.folder / "best_vecnormalize.pkl", lambda path: normalize.save(str(path)))
 
 
 class Checkpoints(BaseCallback):
@@ -94,6 +98,7 @@ class Checkpoints(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         if self.num_timesteps >= self.next or self.asked:
+            self.logger.dump(self.num_timesteps)  # curves know what the checkpoint knows
             checkpoints.save(self.run.folder, self.model, {"evaluations": self.evaluations.kept, "spent": self.times()})
             self.next = self.every * (self.num_timesteps // self.every + 1)
             self.stopped = self.asked

@@ -9,9 +9,9 @@ files take their names when they are complete: a checkpoint with it is whole.
 import os
 import pickle
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 import torch
@@ -20,9 +20,10 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 from vigym.engine.errors import InputError
+from vigym.training.runs import write_whole
 from vigym.training.vec_env import NativeVecEnv
 
-KEPT = 2  # checkpoints in a folder: the last one, and the one before in case that was cut off
+KEPT = 2  # checkpoints in a folder: the last one, and the one before in case that is damaged
 GROWING = ("0.monitor.csv",)
 PARTS = {"model": "rl_model_{}_steps.zip", "state": "rl_model_state_{}_steps.pkl"}
 PARTS |= {name: f"rl_model_{name}_{{}}_steps.pkl" for name in ("vecnormalize", "replay_buffer")}
@@ -39,27 +40,18 @@ def found(folder: Path) -> list[int]:
     return sorted(int(path.name[len(before) : -len(after)]) for path in folder.glob(PARTS["state"].format("*")))
 
 
-def write(path: Path, save: Callable[[Path], Any]) -> None:
-    """Let `save` write a file that appears under its name when it is complete, and on disk."""
-    partial = path.with_name(f"partial_{path.name}")
-    save(partial)
-    with partial.open("rb+") as file:
-        os.fsync(file.fileno())
-    partial.replace(path)
-
-
 def save(folder: Path, model: BaseAlgorithm, callbacks: dict[str, Any]) -> None:
     """Write a checkpoint, then delete those that are no longer needed; `callbacks` is what these want to have kept."""
     steps = model.num_timesteps
-    write(path_of(folder, "model", steps), model.save)
+    write_whole(path_of(folder, "model", steps), model.save)
     normalize = wrapper(model, VecNormalize)
     if normalize is not None:
-        write(path_of(folder, "vecnormalize", steps), lambda path: normalize.save(str(path)))
+        write_whole(path_of(folder, "vecnormalize", steps), lambda path: normalize.save(str(path)))
     if isinstance(model, OffPolicyAlgorithm):
-        write(path_of(folder, "replay_buffer", steps), model.save_replay_buffer)
+        write_whole(path_of(folder, "replay_buffer", steps), model.save_replay_buffer)
     lengths = {name: (folder / name).stat().st_size for name in GROWING}
     state = {"generators": generators(model), "env": env_state(model), "callbacks": callbacks, "lengths": lengths}
-    write(path_of(folder, "state", steps), lambda path: path.write_bytes(pickle.dumps(state)))
+    write_whole(path_of(folder, "state", steps), lambda path: path.write_bytes(pickle.dumps(state)))
     for old in found(folder)[:-KEPT]:
         for part in ("state", "model", "vecnormalize", "replay_buffer"):
             path_of(folder, part, old).unlink(missing_ok=True)
@@ -67,13 +59,17 @@ def save(folder: Path, model: BaseAlgorithm, callbacks: dict[str, Any]) -> None:
 
 def last(folder: Path) -> tuple[int, dict[str, Any]]:
     """Steps and state of the last complete checkpoint; files that grow are cut to what they were at that time."""
-    steps = found(folder)
-    if not steps:
-        raise InputError(f"{folder} has no checkpoint to resume from: start the training anew")
-    state = pickle.loads(path_of(folder, "state", steps[-1]).read_bytes())
-    for name, length in state["lengths"].items():
-        os.truncate(folder / name, length)
-    return steps[-1], state
+    for steps in reversed(found(folder)):
+        try:
+            state = pickle.loads(path_of(folder, "state", steps).read_bytes())
+        except (pickle.UnpicklingError, EOFError):
+            continue
+        if not is_zipfile(path_of(folder, "model", steps)):
+            continue
+        for name, length in state["lengths"].items():
+            os.truncate(folder / name, length)
+        return steps, state
+    raise InputError(f"{folder} has no checkpoint to resume from: start the training anew")
 
 
 def load(

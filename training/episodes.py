@@ -84,4 +84,5 @@ def run_episodes(
         missing = (env.max_episode_steps or 0) - len(values)
         if missing > 0:
             told[name] = np.concatenate([values, np.full((missing, *values.shape[1:]), np.nan)])
-    return Episodes(list(seeds), returns, lengths, measured(env_id, told, whole))
+    measures = measured(env_id, told, whole, env.task.dt) if env_id in MEASURES else {}
+    return Episodes(list(seeds), returns, lengths, measures)

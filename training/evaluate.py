@@ -11,6 +11,7 @@ from vigym.engine.errors import InputError
 from vigym.envs.controllers import SCRIPTED, scripted
 from vigym.envs.controllers.learned import LearnedPolicy, learned
 from vigym.training.episodes import Controller, Episodes, run_episodes
+from vigym.training.measures import MEASURES
 from vigym.training.runs import BEST_POLICY, env_arguments, known_env
 
 
@@ -40,15 +41,20 @@ def evaluate(
     try:
         if episodes < 1:
             raise InputError(f"--episodes must be at least 1, got {episodes}")
+        if seed < 0:
+            raise InputError(f"--seed must be at least 0, got {seed}")
         controller = load_controller(known_env(env_id), policy)
+        if command is not None and env_id in MEASURES and "command" not in MEASURES[env_id].infos:
+            raise InputError(f"{env_id} takes no command")
         options = None if command is None else {"command": command}
         for path in (out, replay):
             if path is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
+                path.open("ab").close()  # better now than when all episodes are over
         recorded: dict[str, Any] = {"options": options, "replay": replay}
         seeds = range(seed, seed + episodes)
         result = run_episodes(env_id, controller, seeds, **recorded, **env_arguments(env_id, env_kwargs))
-    except InputError as error:
+    except (InputError, OSError) as error:
         raise SystemExit(str(error)) from None
     print(f"{env_id} under {policy}, {episodes} episodes:")
     print(report(env_id, result))

@@ -6,7 +6,7 @@ import numpy as np
 
 from vigym.envs.controllers.learned import LearnedPolicy
 from vigym.training.episodes import run_episodes
-from vigym.training.runs import BEST_POLICY, Run
+from vigym.training.runs import BEST_POLICY, Run, write_whole
 
 
 class Evaluations:
@@ -37,7 +37,7 @@ class Evaluations:
         columns = [np.array(column) for column in zip(*self.kept["history"], strict=True)]
         names = ("timesteps", "results", "ep_lengths", "successes")
         table: dict[str, Any] = dict(zip(names, columns, strict=True))
-        np.savez(run.folder / "evaluations.npz", **table)
+        write_whole(run.folder / "evaluations.npz", lambda path: np.savez(path, **table))
         values = {
             "eval/mean_reward": float(result.returns.mean()),
             "eval/mean_ep_length": float(result.lengths.mean()),
@@ -47,7 +47,7 @@ class Evaluations:
         best = score > self.kept["best"]
         if best:
             self.kept["best"] = score
-            policy.save(run.folder / BEST_POLICY)
+            write_whole(run.folder / BEST_POLICY, policy.save)
         return values, best
 
     @property

@@ -1,7 +1,8 @@
 """What counts as a success, environment by environment, and what else is worth knowing about an episode.
 
 A measure gets what the infos told in every step, (steps, episodes, ...) an array, NaN after the end of an
-episode, and which episodes reached their time limit; it returns arrays (episodes,), among them "success".
+episode, which episodes reached their time limit, and the time of a step, s; it returns arrays (episodes,), among them
+"success".
 """
 
 import warnings
@@ -16,48 +17,49 @@ Flags = NDArray[np.bool_]
 Measures = dict[str, NDArray[Any]]
 
 
-def pendulum(seen: Seen, whole: Flags) -> Measures:
+def pendulum(seen: Seen, whole: Flags, dt: float) -> Measures:
     """Upright within 0.2 rad over the last 2 s."""
-    worst = np.abs(seen["angle"][-40:]).max(0)
+    worst = np.abs(seen["angle"][-round(2.0 / dt) :]).max(0)
     return {"success": whole & (worst < 0.2), "last angle, rad": worst}
 
 
-def cartpole(seen: Seen, whole: Flags) -> Measures:
+def cartpole(seen: Seen, whole: Flags, dt: float) -> Measures:
     """Upright until the time limit."""
     return {"success": whole, "farthest, m": np.nanmax(np.abs(seen["x_position"]), 0)}
 
 
-def hopper(seen: Seen, whole: Flags) -> Measures:
+def hopper(seen: Seen, whole: Flags, dt: float) -> Measures:
     """Stands at the end, for at least 1 s: upright within 10 degrees, after a turn of 360 +- 20 degrees."""
     success = whole & (seen["success"][-1] == 1.0)
     return {"success": success, "turn, degrees": seen["turn"][-1], "apex, m": np.nanmax(seen["apex"], 0)}
 
 
-def hopper_hop(seen: Seen, whole: Flags) -> Measures:
+def hopper_hop(seen: Seen, whole: Flags, dt: float) -> Measures:
     """From 2 s on: no fall, mean velocity within 0.15 m/s of the command, hops of 0.1 m or more on the mean."""
-    later = slice(100, None)
+    later = slice(round(2.0 / dt), None)
     velocity = np.stack([np.nanmean(seen[f"{axis}_velocity"][later], 0) for axis in "xy"], -1)
     error = np.linalg.norm(velocity - seen["command"][0], axis=-1)
     height = np.nanmean(seen["hop_height"][later], 0)
     return {"success": whole & (error < 0.15) & (height >= 0.1), "velocity error, m/s": error, "hop, m": height}
 
 
-def snake(seen: Seen, whole: Flags) -> Measures:
+def snake(seen: Seen, whole: Flags, dt: float) -> Measures:
     """At least one body length (8 links of 0.15 m) in 10 s."""
-    distance = seen["distance"][199]
+    distance = seen["distance"][: round(10.0 / dt)][-1]
     return {"success": whole & (distance >= 1.2), "distance in 10 s, m": distance}
 
 
-def quadruped(seen: Seen, whole: Flags) -> Measures:
+def quadruped(seen: Seen, whole: Flags, dt: float) -> Measures:
     """20 s without a fall, mean velocity within 15 % of the command, all feet lift 3 cm and slide less than 2 cm.
 
-    Velocity over the whole episode; lifts and slides over all periods of the clock from 1 s on, of the worst foot.
+    Velocity over the whole episode; the lowest lift and the longest slide of any foot in any period of the clock, from
+    1 s on.
     """
     velocity = np.stack([np.nanmean(seen[f"{axis}_velocity"], 0) for axis in ("forward", "sideways")], -1)
     command = seen["command"][0, :, :2]
     error = np.linalg.norm(velocity - command, axis=-1) / np.linalg.norm(command, axis=-1)
-    lift, slide = (np.nanmean(seen[name][50:], 0) for name in ("foot_lift", "foot_slide"))
-    lift, slide = lift.min(-1), slide.max(-1)
+    later = slice(round(1.0 / dt), None)
+    lift, slide = np.nanmin(seen["foot_lift"][later], (0, 2)), np.nanmax(seen["foot_slide"][later], (0, 2))
     return {
         "success": whole & (error < 0.15) & (lift >= 0.03) & (slide < 0.02),
         "velocity, m/s": velocity[:, 0],
@@ -71,7 +73,7 @@ class Entry(NamedTuple):
     """Names of infos, and what is made of them."""
 
     infos: tuple[str, ...]
-    measure: Callable[[Seen, Flags], Measures]
+    measure: Callable[[Seen, Flags, float], Measures]
 
 
 MEASURES = {
@@ -84,10 +86,8 @@ MEASURES = {
 }
 
 
-def measured(env_id: str, seen: Seen, whole: Flags) -> Measures:
-    """The measures of an environment; none are known for environments of others."""
-    if env_id not in MEASURES:
-        return {}
+def measured(env_id: str, seen: Seen, whole: Flags, dt: float) -> Measures:
+    """The measures of one of vigym's environments."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # means of nothing, where an episode was too short: NaN
-        return MEASURES[env_id].measure(seen, whole)
+        return MEASURES[env_id].measure(seen, whole, dt)

@@ -17,11 +17,12 @@ import gymnasium as gym
 import numpy as np
 import tyro
 
+from vigym.engine.errors import InputError
 from vigym.envs.controllers.learned import LearnedPolicy
 from vigym.training import hyperparameters
 from vigym.training.episodes import Episodes, run_episodes
-from vigym.training.runs import BEST_POLICY, Run, known_env
-from vigym.training.train import TIMES, train
+from vigym.training.runs import BEST_POLICY, TIMES, Run, known_env
+from vigym.training.train import train
 
 EPISODES, FIRST = 100, 1_000_000
 # What is asked of robots with commands when they are judged
@@ -59,9 +60,13 @@ def results(
         out: Where a folder with curves is made.
         policies: Where the best policy goes.
     """
+    try:
+        known_env(env_id)
+    except InputError as error:
+        raise SystemExit(str(error)) from None
     done = []
     for seed in range(seeds):
-        if (run := finished(logs, known_env(env_id), seed)) is None:
+        if (run := finished(logs, env_id, seed)) is None:
             train(env_id, seed=seed, out=logs)
             run = finished(logs, env_id, seed)
             if run is None:
@@ -83,10 +88,13 @@ def results(
 
 def finished(logs: Path, env_id: str, seed: int) -> Run | None:
     """A finished run with that seed and the settings of the file; None if there is none."""
+    settings = json.loads(json.dumps(hyperparameters.settings("ppo", env_id)))
     for folder in sorted((logs / "ppo").glob(f"{env_id}_*")):
-        run = Run.read(folder)
-        settings = json.loads(json.dumps(hyperparameters.settings("ppo", env_id)))
-        if run.seed == seed and run.settings == settings and not run.env_kwargs and (run.details / TIMES).exists():
+        try:
+            run = Run.read(folder)
+        except InputError:  # somebody else's
+            continue
+        if run.seed == seed and run.settings == settings and not run.env_kwargs and run.is_finished:
             return run
     return None
 
@@ -150,17 +158,17 @@ def page(env_id: str, done: list[Seed], best: Seed) -> str:
         f"The best policy of each seed, over {EPISODES} episodes with seeds that training does not use{told}; "
         "means of the measures:",
         "",
-        f"| seed | steps | CPU minutes | return | success | {' | '.join(measures)} |",
-        f"|{'---|' * (5 + len(measures))}",
+        f"| seed | steps | minutes | of the processor | return | success | {' | '.join(measures)} |",
+        f"|{'---|' * (6 + len(measures))}",
     ]
     for seed in done:
         values = [f"{np.nanmean(seed.judged.measures[name]):.3g}" for name in measures]
         returns = f"{seed.judged.returns.mean():.1f} +- {seed.judged.returns.std():.1f}"
-        minutes = f"{seed.seconds['cpu'] / 60:.1f}"
+        minutes = [f"{seed.seconds[name] / 60:.1f}" for name in ("clock", "cpu")]
         row = [
             seed.run.seed,
             f"{seed.curve['timesteps'][-1]:,}",
-            minutes,
+            *minutes,
             returns,
             f"{seed.score[0]:.0f} of {EPISODES}",
         ]

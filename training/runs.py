@@ -2,6 +2,7 @@
 
 VIHopper-v0.zip                      the model at the end
 best_model.zip, best_policy.npz      the best model so far; its policy, normalisation included, for NumPy alone
+best_vecnormalize.pkl                the normalisation that belongs to the best model
 evaluations.npz                      returns and lengths of all evaluations
 0.monitor.csv                        return and length of every episode of the training
 rl_model_*_steps.zip, .pkl           the last checkpoints: model, normalisation, replay buffer, all other state
@@ -11,9 +12,10 @@ VIHopper-v0/vecnormalize.pkl         the normalisation at the end
 """
 
 import json
+import os
 import re
 from ast import literal_eval
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -25,6 +27,9 @@ from vigym.engine.errors import InputError
 from vigym.envs.env import load_task
 
 BEST_POLICY = "best_policy.npz"
+# In the folder of a run that is finished: seconds it took, on the clock and of the processor
+TIMES = "times.json"
+BATCH = {"num_envs": "--set n_envs=...", "num_threads": "--threads"}  # arguments that the commands choose themselves
 
 
 @dataclass(frozen=True)
@@ -44,9 +49,14 @@ class Run:
         """The folder within the folder."""
         return self.folder / self.env_id
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the training has come to its end."""
+        return (self.details / TIMES).exists()
+
     def write(self) -> None:
-        """Make the folder and write down what the run is."""
-        self.details.mkdir(parents=True, exist_ok=True)
+        """Write down what the run is, in its folder."""
+        self.details.mkdir(exist_ok=True)
         args = {"algo": self.algo, "env": self.env_id, "seed": self.seed, "env_kwargs": self.env_kwargs}
         for name, content in (("config.yml", self.settings), ("args.yml", args | {"vigym": self.arguments})):
             (self.details / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
@@ -67,10 +77,31 @@ class Run:
 
 
 def new_folder(logs: Path, algo: str, env_id: str) -> Path:
-    """A folder for the next run of that algorithm and environment: logs/ALGO/ID_1, ID_2, ..."""
-    names = [path.name for path in (logs / algo).glob(f"{env_id}_*")]
-    taken = [int(match[1]) for name in names if (match := re.fullmatch(rf"{re.escape(env_id)}_(\d+)", name))]
-    return logs / algo / f"{env_id}_{max(taken, default=0) + 1}"
+    """Make a folder for the next run of that algorithm and environment: logs/ALGO/ID_1, ID_2, ...; nobody else gets
+    the same one."""
+    while True:
+        names = [path.name for path in (logs / algo).glob(f"{env_id}_*")]
+        taken = [int(match[1]) for name in names if (match := re.fullmatch(rf"{re.escape(env_id)}_(\d+)", name))]
+        folder = logs / algo / f"{env_id}_{max(taken, default=0) + 1}"
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
+        except FileExistsError:
+            if not folder.exists():  # what is in the way is not a folder
+                raise InputError(f"{folder.parent} is not a folder: choose another --out") from None
+        except OSError as error:
+            raise InputError(f"no folder can be made in {logs}: {error}; choose another --out") from None
+        else:
+            return folder
+
+
+def write_whole(path: Path, save: Callable[[Path], Any]) -> None:
+    """Let `save` write a file that appears under its name when it is complete, and on disk."""
+    partial = path.with_name(f"partial_{path.name}")
+    save(partial)
+    with partial.open("rb+") as file:
+        os.fsync(file.fileno())
+    partial.replace(path)
 
 
 def known_env(env_id: str) -> str:
@@ -100,8 +131,10 @@ def assignments(words: Iterable[str]) -> dict[str, Any]:
 def env_arguments(env_id: str, words: Iterable[str]) -> dict[str, Any]:
     """Arguments of an environment, name=value; InputError for those that a task of vigym does not know."""
     given = assignments(words)
+    for name in given.keys() & BATCH.keys():
+        raise InputError(f"{name} is not an argument of single environments: {BATCH[name]} sets it")
     if task := gym.spec(env_id).kwargs.get("task"):
-        known = signature(load_task(task)).parameters
+        known = [name for name in signature(load_task(task)).parameters if name not in BATCH]
         if unknown := sorted(set(given) - set(known)):
             raise InputError(f"{env_id} has no argument {unknown[0]!r}; it has {', '.join(known)}")
     return given

@@ -6,12 +6,12 @@ from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.monitor import ResultsWriter
-from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from vigym.engine.errors import InputError
+from vigym.envs.controllers.learned import ACTIVATIONS
 from vigym.training import checkpoints
 from vigym.training.runs import Run
 from vigym.training.vec_env import NativeVecEnv
@@ -19,25 +19,37 @@ from vigym.training.vec_env import NativeVecEnv
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
 
 
+class Linear:
+    """From `start` down to 0 with what remains of the training; the last update is made with the rate before it."""
+
+    def __init__(self, start: float, least: float) -> None:
+        self.start, self.least = start, least
+
+    def __call__(self, remaining: float) -> float:
+        return self.start * max(remaining, self.least)
+
+
 def build(run: Run) -> BaseAlgorithm:
-    """A new model on new environments."""
+    """A new model on new environments; InputError for hyperparameters that it does not take."""
     settings = dict(run.settings)
-    for name in ("n_timesteps", "n_envs"):
-        settings.pop(name)
-    env: VecEnv = batch(run)
-    if settings.pop("normalize", False):
-        env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
-    settings |= {
-        name: LinearSchedule(float(value.removeprefix("lin_")), 0.0, 1.0)
-        for name, value in settings.items()
-        if isinstance(value, str) and value.startswith("lin_")
-    }
-    network = dict(settings.pop("policy_kwargs", {}))
-    if "activation_fn" in network:
-        network["activation_fn"] = getattr(nn, network["activation_fn"])
+    total, n_envs = settings.pop("n_timesteps"), settings.pop("n_envs")
     try:
+        least = min(1.0, n_envs * settings.get("n_steps", 1) / total)  # a rollout's share of the training
+        settings |= {
+            name: Linear(float(value.removeprefix("lin_")), least)
+            for name, value in settings.items()
+            if isinstance(value, str) and value.startswith("lin_")
+        }
+        network = dict(settings.pop("policy_kwargs", {}))
+        if (activation := network.get("activation_fn")) is not None:
+            if activation not in ACTIVATIONS:
+                raise InputError(f"activation_fn must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+            network["activation_fn"] = getattr(nn, activation)
+        env: VecEnv = batch(run)
+        if settings.pop("normalize", False):
+            env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
         return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
-    except TypeError as error:
+    except (TypeError, ValueError, AssertionError) as error:
         raise InputError(f"hyperparameters of {run.algo}: {error}") from error
 
 
@@ -62,5 +74,5 @@ def use_logger(model: BaseAlgorithm, run: Run) -> None:
     folder = str(run.folder / "tensorboard")
     output = TensorBoardOutputFormat(folder)
     output.writer.close()
-    output.writer = SummaryWriter(folder, purge_step=model.num_timesteps or None)
+    output.writer = SummaryWriter(folder, purge_step=model.num_timesteps + 1 if model.num_timesteps else None)
     model.set_logger(Logger(folder, [output]))

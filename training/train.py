@@ -1,8 +1,7 @@
 """`vigym train`: learn a policy."""
 
 import json
-import shlex
-import sys
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -12,10 +11,12 @@ from tyro.conf import Positional
 from vigym.engine.errors import InputError
 from vigym.training import hyperparameters
 from vigym.training.evaluations import Evaluations
-from vigym.training.runs import Run, assignments, env_arguments, known_env, new_folder
+from vigym.training.runs import TIMES, Run, assignments, env_arguments, known_env, new_folder
 
-# In the folder of a run that is finished: seconds it took, on the clock and of the processor
-TIMES = "times.json"
+# Modules of a backend, and the extra that brings them
+NEEDS = {"sb3": (("stable_baselines3", "tensorboard"), "train"), "ray": (("ray",), "rllib")}
+# algo, backend, steps, seed, set, env_kwargs, threads, unless they are given
+OTHERWISE = ("ppo", "sb3", None, 0, (), (), 1)
 
 
 def train(
@@ -61,8 +62,15 @@ def train(
     """
     try:
         cluster = {"ray_address": ray_address, "ray_runners": ray_runners}
+        if backend == "sb3" and resume is None and any(value is not None for value in cluster.values()):
+            raise InputError("--ray-address and --ray-runners are for --backend ray")
         if resume is not None:
+            if (env_id, algo, backend, steps, seed, set, env_kwargs, threads) != ("", *OTHERWISE):
+                raise InputError("--resume goes on with the run's own arguments: leave the others out")
             run = Run.read(resume)
+            if run.is_finished:
+                raise InputError(f"{resume} is finished: vigym evaluate {run.env_id} --policy {resume} runs its policy")
+            require(run.arguments["backend"])
             run.arguments.update(cluster)  # it may have changed since
         else:
             if not env_id:
@@ -70,22 +78,23 @@ def train(
             settings = hyperparameters.settings(algo, known_env(env_id)) | assignments(set)
             total = settings["n_timesteps"] = settings["n_timesteps"] if steps is None else steps
             arguments: dict[str, Any] = {
-                "command": shlex.join(["vigym", *sys.argv[1:]]),
                 "backend": backend,
                 "threads": threads,
                 "steps": total,
-                "eval_every": eval_every or -(-total // 25),
+                "eval_every": -(-total // 25) if eval_every is None else eval_every,
                 "eval_episodes": eval_episodes,
-                "checkpoint_every": checkpoint_every or -(-total // 10),
+                "checkpoint_every": -(-total // 10) if checkpoint_every is None else checkpoint_every,
                 **cluster,
             }
             for name in ("steps", "threads", "eval_every", "eval_episodes", "checkpoint_every"):
                 if arguments[name] < 1:
                     raise InputError(f"--{name.replace('_', '-')} must be at least 1, got {arguments[name]}")
-            folder = new_folder(out, algo, env_id)
-            run = Run(folder, algo, env_id, seed, env_arguments(env_id, env_kwargs), settings, arguments)
+            if not 0 <= seed < 2**32:
+                raise InputError(f"--seed must be at least 0 and below 2**32, got {seed}")
+            kwargs = env_arguments(env_id, env_kwargs)
+            require(backend)
+            run = Run(new_folder(out, algo, env_id), algo, env_id, seed, kwargs, settings, arguments)
         if run.arguments["backend"] == "ray":
-            require("ray", "rllib")
             from vigym.training import rllib
 
             rllib.learn(run, resumed=resume is not None)
@@ -97,9 +106,6 @@ def train(
 
 def learn(run: Run, *, resumed: bool) -> None:
     """Train with Stable-Baselines3 as the run says, from the start or from its last checkpoint."""
-    require("stable_baselines3", "train")
-    require("tensorboard", "train")
-
     import torch
     from stable_baselines3.common.callbacks import CallbackList
 
@@ -115,7 +121,11 @@ def learn(run: Run, *, resumed: bool) -> None:
         evaluations.kept, spent = (state["callbacks"][name] for name in ("evaluations", "spent"))
     else:
         run.write()
-        model = build(run)
+        try:
+            model = build(run)
+        except InputError:
+            shutil.rmtree(run.folder)  # nothing has begun
+            raise
     print(f"{'going on with' if resumed else 'writing to'} {run.folder}")
     use_logger(model, run)
     total = run.settings["n_timesteps"]
@@ -123,7 +133,8 @@ def learn(run: Run, *, resumed: bool) -> None:
     callbacks = CallbackList([evaluation, keeper, Progress(total)])
     model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
     if keeper.stopped:
-        print(f"stopped after {model.num_timesteps} steps; vigym train --resume {run.folder} goes on")
+        at = checkpoints.found(run.folder)[-1]
+        print(f"stopped after {at} steps; vigym train --resume {run.folder} goes on")
         return
     evaluation.evaluate()
     model.save(run.folder / f"{run.env_id}.zip")
@@ -138,7 +149,9 @@ def learn(run: Run, *, resumed: bool) -> None:
     print(f"wrote {run.folder}")
 
 
-def require(module: str, extra: str) -> None:
+def require(backend: str) -> None:
     """InputError that names the extra, if a module is not installed."""
-    if find_spec(module) is None:
-        raise InputError(f'{module} is not installed: pip install "vigym[{extra}]"')
+    modules, extra = NEEDS[backend]
+    for module in modules:
+        if find_spec(module) is None:
+            raise InputError(f'{module} is not installed: pip install "vigym[{extra}]"')

@@ -25,8 +25,8 @@ class NativeVecEnv(VecEnv):
     """
 
     def __init__(self, env_id: str, num_envs: int, *, every_info: bool = False, **kwargs: Any) -> None:
-        if gym.spec(env_id).vector_entry_point is None:
-            raise InputError(f"{env_id} has no native batch: use make_vec_env of SB3 for it")
+        if "task" not in gym.spec(env_id).kwargs:  # of vigym's own environments
+            raise InputError(f"{env_id} has no native batch of vigym's: use make_vec_env of SB3 for it")
         env: Any = gym.make_vec(env_id, num_envs=num_envs, autoreset_mode="SameStep", **kwargs)
         self.env: RobotVectorEnv = env
         self.every_info = every_info
@@ -85,7 +85,8 @@ class NativeVecEnv(VecEnv):
         setattr(self.env, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Call the batch's method once; its result, once for every environment asked for."""
+        """Call the batch's method once; its result, once for every environment."""
+        self._all(indices)
         return [getattr(self.env, method_name)(*method_args, **method_kwargs)] * self._count(indices)
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Any = None) -> list[bool]:
@@ -97,7 +98,7 @@ class NativeVecEnv(VecEnv):
 
     def _all(self, indices: Any) -> None:
         if self._count(indices) != self.num_envs:
-            raise InputError("attributes are those of the whole batch: leave `indices` out")
+            raise InputError("attributes and methods are those of the whole batch: leave `indices` out")
 
 
 def row(infos: dict[str, Any], i: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ class LearnedPolicy:
                 layers = [(file[f"weights{k}"], file[f"bias{k}"]) for k in range(count)]
                 options = {name: told[name] for name in ("clip", "squash", "about")}
                 return cls(layers, told["activation"], file["mean"], file["scale"], **options)
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, EOFError, BadZipFile, KeyError, ValueError) as error:
             raise InputError(f"{path} is not a policy that `vigym train` wrote: {error}") from error
 
 

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("README.md", "docs/pictures.md", "docs/replay.md")
+PAGES = ("README.md", "docs/pictures.md", "docs/replay.md", "docs/training.md")
 SNIPPETS = {  # page and line above the snippet -> snippet
     (page, text.count("\n", 0, found.start(1))): found[1]
     for page in PAGES

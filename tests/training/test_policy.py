@@ -33,7 +33,10 @@ def test_bad_files_and_observations(tmp_path):
     with pytest.raises(InputError, match="for 5 observations"):
         policy.act(np.zeros(4))
     (tmp_path / "bad.npz").write_bytes(b"nothing")
-    for name in ("bad.npz", "missing.npz"):
+    (tmp_path / "empty.npz").write_bytes(b"")
+    policy.save(tmp_path / "whole.npz")
+    (tmp_path / "cut.npz").write_bytes((tmp_path / "whole.npz").read_bytes()[:500])
+    for name in ("bad.npz", "empty.npz", "cut.npz", "missing.npz"):
         with pytest.raises(InputError, match="is not a policy"):
             LearnedPolicy.load(tmp_path / name)
     with pytest.raises(InputError, match="do not fit"):

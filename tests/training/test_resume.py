@@ -14,10 +14,11 @@ import pytest
 pytest.importorskip("stable_baselines3")
 
 from stable_baselines3.common.save_util import load_from_zip_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from vigym import InputError
 from vigym.__main__ import main
-from vigym.training import checkpoints
+from vigym.training import checkpoints, runs
 
 SMALL = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
 RUNS = {
@@ -72,6 +73,16 @@ def outcome(folder: Path) -> dict:
         "evaluations": dict(np.load(folder / "evaluations.npz")),
         "episodes": [line.split(",")[:2] for line in monitor[1:]],
         "best": dict(np.load(folder / "best_policy.npz")),
+        "curves": curves(folder),
+    }
+
+
+def curves(folder: Path) -> dict:
+    """What TensorBoard shows: steps and values of every curve, but for the times."""
+    events = EventAccumulator(str(folder / "tensorboard")).Reload()
+    return {
+        tag: [(event.step, None if tag.startswith("time/") else event.value) for event in events.Scalars(tag)]
+        for tag in events.Tags()["scalars"]
     }
 
 
@@ -107,7 +118,43 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(algo, tmp_path):
     assert len(checkpoints.found(killed)) == checkpoints.KEPT
 
 
-def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(tmp_path):
+@pytest.mark.parametrize("part", ["model", "vecnormalize", "state"])
+def test_a_run_that_is_cut_off_while_it_writes_a_checkpoint(part, tmp_path, monkeypatch):
+    def cut(path, save):
+        if path.match("rl_model_2???_steps.zip" if part == "model" else f"rl_model_{part}_2???_steps.pkl"):
+            path.with_name(f"partial_{path.name}").write_bytes(b"cut off")
+            raise ConnectionAbortedError
+        runs.write_whole(path, save)
+
+    cut_off, whole = (tmp_path / name / "ppo" / "VICartPole-v0_1" for name in ("cut", "whole"))
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "write_whole", cut)
+        with pytest.raises(ConnectionAbortedError):
+            main(command("ppo", tmp_path / "cut"))
+    assert checkpoints.found(cut_off) == [1024]
+    assert main(["train", "--resume", str(cut_off)]) == 0
+    assert main(command("ppo", tmp_path / "whole")) == 0
+    assert_same(outcome(cut_off), outcome(whole))
+
+
+def test_a_damaged_checkpoint_is_passed_over(tmp_path):
+    folder = tmp_path / "ppo" / "VICartPole-v0_1"
+    assert main(command("ppo", tmp_path)) == 0
+    expected = outcome(folder)
+    before, last = checkpoints.found(folder)
+    (folder / "VICartPole-v0" / runs.TIMES).unlink()  # as if it had been killed at the end
+    checkpoints.path_of(folder, "state", last).write_bytes(b"\x80\x05damaged")
+    assert checkpoints.last(folder)[0] == before
+    assert main(["train", "--resume", str(folder)]) == 0
+    assert_same(outcome(folder), expected)
+    for part, steps in (("state", before), ("model", last)):
+        checkpoints.path_of(folder, part, steps).write_bytes(b"")
+    with pytest.raises(InputError, match="no checkpoint"):
+        checkpoints.last(folder)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(number, tmp_path):
     process = subprocess.Popen(
         [
             sys.executable,
@@ -128,11 +175,12 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(tmp_path):
     while not monitor.exists() or monitor.stat().st_size < 200:
         assert process.poll() is None
         time.sleep(0.01)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert f"vigym train --resume {folder} goes on" in out
-    assert len(checkpoints.found(folder)) == 1
+    (at,) = checkpoints.found(folder)
+    assert f"stopped after {at} steps" in out
 
 
 def test_what_cannot_be_resumed_is_told(tmp_path, capsys):
@@ -140,3 +188,9 @@ def test_what_cannot_be_resumed_is_told(tmp_path, capsys):
         main(["train", "--resume", str(tmp_path)])
     with pytest.raises(InputError, match="no checkpoint"):
         checkpoints.last(tmp_path)
+    assert main(["train", "VICartPole-v0", "--steps", "1", "--out", str(tmp_path)]) == 0
+    folder = str(tmp_path / "ppo" / "VICartPole-v0_1")
+    with pytest.raises(SystemExit, match="is finished: vigym evaluate VICartPole-v0"):
+        main(["train", "--resume", folder])
+    with pytest.raises(SystemExit, match="the run's own arguments"):
+        main(["train", "--resume", folder, "--steps", "100"])

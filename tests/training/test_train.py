@@ -2,6 +2,8 @@
 
 import csv
 import json
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import gymnasium as gym
@@ -10,6 +12,7 @@ import pytest
 
 pytest.importorskip("stable_baselines3")
 
+from vigym import InputError
 from vigym.__main__ import main
 from vigym.envs.registration import ENVIRONMENTS
 from vigym.training import hyperparameters
@@ -74,6 +77,19 @@ def test_runs_count_on(tmp_path):
             "no argument 'fiction'; it has frame_skip, dt, friction",
         ),
         (["train", "VIHopper-v0", "--threads", "0"], "--threads must be at least 1"),
+        (["train", "VIHopper-v0", "--eval-every", "0"], "--eval-every must be at least 1"),
+        (["train", "VIHopper-v0", "--seed", "-1"], "--seed must be at least 0"),
+        (["train", "VIHopper-v0", "--out", "/proc/nowhere"], "no folder can be made in /proc/nowhere"),
+        (["train", "VIHopper-v0", "--env-kwargs", "num_envs=2"], "num_envs is not an argument.* n_envs"),
+        (["train", "VIHopper-v0", "--set", "learning_rate=fast"], "hyperparameters of ppo: "),
+        (["train", "VIHopper-v0", "--set", "policy_kwargs=5"], "hyperparameters of ppo: "),
+        (["train", "VIHopper-v0", "--set", "policy_kwargs={'activation_fn': 'GELU'}"], "activation_fn must be one of"),
+        (["train", "VIHopper-v0", "--ray-runners", "2"], "--ray-runners are for --backend ray"),
+        (["train", "CartPole-v1"], "CartPole-v1 has no native batch of vigym's"),
+        (["evaluate", "VIHopper-v0", "--seed", "-1"], "--seed must be at least 0"),
+        (["evaluate", "VICartPole-v0", "--command", "1"], "VICartPole-v0 takes no command"),
+        (["evaluate", "VICartPole-v0", "--out", "/proc/nowhere/a.csv"], "nowhere"),
+        (["demo", "box", "--controller", "learned"], "--controller is for robots"),
         (["evaluate", "VIHopper-v0", "--episodes", "0"], "--episodes must be at least 1"),
         (["evaluate", "VIHopper-v0", "--policy", "nowhere"], "nowhere is not a policy"),
         (["evaluate", "VIPendulum-v0", "--policy", "scripted"], "has no scripted controller"),
@@ -84,14 +100,100 @@ def test_bad_arguments(args, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit, match=message):
         main(args)
+    assert not list(tmp_path.rglob("*_1"))  # no folder of a run that did not begin
 
 
-def test_without_the_extra_the_command_says_what_to_install(monkeypatch, tmp_path):
+@pytest.mark.parametrize("module", ["stable_baselines3", "tensorboard"])
+def test_without_the_extra_the_command_says_what_to_install(module, monkeypatch, tmp_path):
     from vigym.training import train
 
-    monkeypatch.setattr(train, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match=r'pip install "vigym\[train\]"'):
+    monkeypatch.setattr(train, "find_spec", lambda name: None if name == module else find_spec(name))
+    with pytest.raises(SystemExit, match=rf'{module} is not installed: pip install "vigym\[train\]"'):
         main(["train", "VIHopper-v0", "--out", str(tmp_path)])
+
+
+def test_two_runs_never_share_a_folder(tmp_path):
+    from vigym.training.runs import new_folder
+
+    with ThreadPoolExecutor(8) as pool:
+        folders = list(pool.map(lambda _: new_folder(tmp_path, "ppo", "VIHopper-v0"), range(40)))
+    assert len(set(folders)) == 40
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="choose another --out"):
+        new_folder(tmp_path / "file", "ppo", "VIHopper-v0")
+
+
+def test_one_rollout_is_enough_to_learn(tmp_path):
+    """With a rate that falls to 0 at the end of the training, too."""
+    from stable_baselines3.common.save_util import load_from_zip_file
+
+    weights = []
+    for steps in ("1", "1024", "1025"):  # a rollout has 1024
+        assert main(["train", "VICartPole-v0", "--steps", steps, "--out", str(tmp_path)]) == 0
+    for k in (1, 2, 3):
+        _, parameters, _ = load_from_zip_file(tmp_path / "ppo" / f"VICartPole-v0_{k}" / "VICartPole-v0.zip")
+        weights.append(parameters["policy"]["action_net.weight"].numpy())
+    from stable_baselines3 import PPO
+
+    from vigym.training.vec_env import NativeVecEnv
+
+    fresh = PPO(
+        "MlpPolicy", NativeVecEnv("VICartPole-v0", 1), seed=0, device="cpu", policy_kwargs={"net_arch": [64, 64]}
+    )
+    start = fresh.policy.action_net.weight.detach().numpy()
+    for learned in weights:
+        assert np.abs(learned - start).max() > 1e-3
+
+
+def test_the_best_policy_is_the_one_with_most_successes_then_return(tmp_path, monkeypatch):
+    from vigym.training import evaluations
+    from vigym.training.episodes import Episodes
+    from vigym.training.runs import Run
+
+    outcomes = iter([(0.5, 10.0), (0.5, 9.0), (1.0, 3.0), (0.5, 99.0), (1.0, 4.0)])
+
+    def episodes(*args, **kwargs):
+        rate, mean = next(outcomes)
+        return Episodes([0, 1], np.full(2, mean), np.ones(2, int), {"success": np.array([True, rate == 1.0])})
+
+    class Policy:
+        def save(self, path):
+            path.write_text("")
+
+    monkeypatch.setattr(evaluations, "run_episodes", episodes)
+    kept = evaluations.Evaluations(
+        Run(tmp_path, "ppo", "VIHopper-v0", 0, {}, {}, {"eval_every": 10, "eval_episodes": 2})
+    )
+    assert [kept.add(10 * k, Policy())[1] for k in range(1, 6)] == [True, False, True, False, True]
+    assert kept.kept["best"] == (1.0, 4.0)
+
+
+def test_results_are_written_from_runs_that_are_there(tmp_path, monkeypatch, capsys):
+    from vigym.training.results import results
+
+    small = hyperparameters.PPO["VICartPole-v0"] | {"n_timesteps": 2048}
+    monkeypatch.setitem(hyperparameters.PPO, "VICartPole-v0", small)
+    monkeypatch.setattr("vigym.training.results.EPISODES", 3)
+    (tmp_path / "logs" / "ppo" / "VICartPole-v0_x").mkdir(parents=True)  # somebody else's
+    folders = {"logs": tmp_path / "logs", "out": tmp_path / "out", "policies": tmp_path / "policies"}
+    for seeds in (1, 2):
+        results("VICartPole-v0", seeds=seeds, **folders)
+    assert len(list((tmp_path / "logs" / "ppo").iterdir())) == 3  # the first run was not made twice
+    page = (tmp_path / "out" / "VICartPole-v0" / "README.md").read_text()
+    assert page.count("| 2,048 |") == 2
+    assert (tmp_path / "out" / "VICartPole-v0" / "curve.png").stat().st_size > 10_000
+    assert (tmp_path / "policies" / "VICartPole-v0.npz").exists()
+    with pytest.raises(SystemExit, match="not an environment"):
+        results("Hopper", **folders)
+
+
+def test_throughput_runs(monkeypatch, capsys):
+    pytest.importorskip("mujoco")
+    from vigym.training import throughput
+
+    monkeypatch.setattr(throughput, "SETTINGS", throughput.SETTINGS | {"n_steps": 4, "batch_size": 8, "n_epochs": 1})
+    throughput.throughput(n_envs=2, passes=1)
+    assert "ratio" in capsys.readouterr().out
 
 
 def test_every_environment_has_measures_and_hyperparameters():
