@@ -108,10 +108,10 @@ ROBOTS = {
         "VISnake-v0",
         10.0,
         {},
-        4,
-        (0.0, 10.0),
-        0.25,
-        {"distance": 2.7, "azimuth": 90.0, "elevation": -35.0, "lookat": (1.2, 0.0, 0.0)},
+        5,
+        (0.5, 1.7),
+        0.35,
+        {"distance": 3.6, "azimuth": 90.0, "elevation": -35.0, "lookat": (2.2, 0.0, 0.0)},
     ),
 }
 
