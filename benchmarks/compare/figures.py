@@ -53,8 +53,8 @@ def draw(
         "open": ("joints open", "s", "m"),
         "energy": ("energy", "s", "J"),
         "pole": ("angular momentum about the vertical", "s", "N m s"),
-        "limit": ("convergence to each engine's own limit", f"time step, s (compared every {EVERY:g} s)", LIMIT),
-        "cost": ("cost", "time step, s", "s of CPU a simulated second"),
+        "limit": ("convergence to each engine's own limit", f"time step, ms (compared every {EVERY:g} s)", LIMIT),
+        "cost": ("cost", "time step, ms", "s of CPU a simulated second"),
     }
     if foot is None:
         del titles["foot"]
@@ -112,3 +112,7 @@ def _by_step(panel: Any, table: Sequence[Figures], style: dict[str, dict[str, An
         points = [(dt, value) for dt, value in rows if value is not None and np.isfinite(value) and value > 0]
         if points:
             panel.loglog(*zip(*points, strict=True), marker="o", **look)
+    steps = sorted({row.dt for row in table})
+    if panel.has_data():
+        panel.set_xticks(steps, [f"{1e3 * dt:g}" for dt in steps])
+        panel.set_xticks([], minor=True)
