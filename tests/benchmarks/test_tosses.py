@@ -12,7 +12,7 @@ from vigym.benchmarks.tosses.convert import convert
 from vigym.benchmarks.tosses.data import RATE, Score, errors, load, padded, score
 from vigym.benchmarks.tosses.engines import ENGINES, VigymEngine
 from vigym.benchmarks.tosses.fit import fit, physical
-from vigym.engine.rotation import from_rotation_vector, multiply
+from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, to_rotation_vector
 
 DATA = os.environ.get("VIGYM_TOSSES")
 needs_data = pytest.mark.skipif(DATA is None, reason="VIGYM_TOSSES does not say where the measured tosses are")
@@ -73,9 +73,15 @@ def test_a_fit_finds_the_friction_that_was_thrown_with():
 
 
 def original(n: int) -> np.ndarray:
-    """Rows as the public files have them: lengths in half widths."""
-    rows = np.arange(n)[:, None] + np.linspace(0, 1, 19)
-    rows[:, 3:7] = [0.5, 0.5, -0.5, 0.5]
+    """Rows as the public files have them: lengths in half widths, velocities from the frame before, six zeros."""
+    rows = np.zeros((n, 19))
+    rows[:, :2] = np.linspace([3.0, 4.0], [1.0, 2.0], n)
+    rows[:, 2] = np.linspace(2.0, 0.97, n)  # lies on a face in the end
+    q = from_rotation_vector(np.outer(np.linspace(-1.0, 0.0, n), [0.3, 0.2, 1.0]))
+    rows[:, 3:7] = q  # scalar first
+    rows[1:, 7:10] = np.diff(rows[:, :3], axis=0) * RATE
+    rows[1:, 10:13] = to_rotation_vector(multiply(conjugate(q[:-1]), q[1:])) * RATE  # body frame
+    rows[0, 7:13] = rows[1, 7:13]
     return rows
 
 
@@ -84,7 +90,7 @@ def test_original_files_are_converted(kind, tmp_path):
     for number, n in ((10, 3), (2, 4)):
         if kind == "pt":
             torch = pytest.importorskip("torch")
-            torch.save(torch.tensor(original(n))[None], tmp_path / f"{number}.pt")
+            torch.save(torch.tensor(original(n), dtype=torch.float64).unsqueeze(0), tmp_path / f"{number}.pt")
         else:
             np.savetxt(tmp_path / f"{number}.csv", original(n), delimiter=",")
     (tmp_path / "notes.csv").write_text("not a toss")
@@ -104,6 +110,11 @@ def test_bad_files_say_what_is_wrong(tmp_path):
         convert(tmp_path, tmp_path / "out.npz")
     np.savetxt(tmp_path / "0.csv", np.ones((2, 13)), delimiter=",")
     with pytest.raises(InputError, match="not quaternions"):
+        convert(tmp_path, tmp_path / "out.npz")
+    metres = original(3)
+    metres[:, :3] *= SIDE / 2
+    np.savetxt(tmp_path / "0.csv", metres, delimiter=",")
+    with pytest.raises(InputError, match=r"should be half widths.*0\.0508"):
         convert(tmp_path, tmp_path / "out.npz")
     np.savez(tmp_path / "other.npz", states=np.zeros((2, 13)))
     with pytest.raises(InputError, match="offsets"):
