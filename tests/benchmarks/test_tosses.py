@@ -125,7 +125,9 @@ def test_bad_files_say_what_is_wrong(tmp_path):
 def test_real_tosses_are_met_closer_than_by_a_pyramid():
     """All measured tosses with the friction that their authors measured: closer than MuJoCo's and PyBullet's 13.9 %."""
     tosses = load(Path(DATA or ""))
-    found = score(tosses, VigymEngine(tosses)(friction=0.18, restitution=0.05))
+    engine = VigymEngine(tosses)
+    found = score(tosses, engine(friction=0.18, restitution=0.05))
+    assert engine.failed == 0
     fixed = score(tosses, VigymEngine(tosses, cone="pyramid")(friction=0.18))
     assert found.position < 13.9
     assert found.rotation < 18.5
