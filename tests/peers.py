@@ -75,12 +75,12 @@ def in_motion(m: Mechanism, positions: np.ndarray, rates: np.ndarray) -> Scene:
     return Scene("tree", m, State(*(part[0] for part in sim.state)), H, steps=1)
 
 
-def accelerations(scene: Scene) -> np.ndarray:
+def accelerations(scene: Scene, step: float = H) -> np.ndarray:
     """dv/dt and d(omega)/dt of all bodies in vigym (n_bodies, 6): differences over a step, extrapolated to zero."""
     instant = Simulator(scene.mechanism, dt=INSTANT, compiled=False)
     instant.set_state(*scene.start)
     found = []
-    for h in (H, H / 2):
+    for h in (step, step / 2):
         sim = Simulator(scene.mechanism, dt=h, compiled=False)
         sim.set_state(x=scene.start.x, q=scene.start.q)
         sim.set_joint_state(instant.joint_positions(), instant.joint_velocities())
@@ -90,10 +90,10 @@ def accelerations(scene: Scene) -> np.ndarray:
     return 2 * found[1] - found[0]
 
 
-def accelerations_of(make: Callable[[float], Runner]) -> np.ndarray:
+def accelerations_of(make: Callable[[float], Runner], step: float = H) -> np.ndarray:
     """The same in another engine."""
     found = []
-    for h in (H, H / 2):
+    for h in (step, step / 2):
         engine = make(h)
         engine.reset()
         before = np.concatenate(engine.velocities(), -1)

@@ -1,6 +1,7 @@
 """What joints and contacts can have, one thing at a time, in MuJoCo and PyBullet: the same first accelerations."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 import mechanisms
 import numpy as np
@@ -13,6 +14,7 @@ from vigym.benchmarks.peers.mjcf import rebound
 from vigym.benchmarks.peers.urdf_text import roll_pitch_yaw
 from vigym.benchmarks.runner import Runner
 from vigym.benchmarks.scenes import Scene
+from vigym.benchmarks.scenes.scene import at_rest
 from vigym.engine.rotation import from_rotation_vector, multiply, rotation_matrix
 from vigym.engine.state import State
 
@@ -271,3 +273,24 @@ def test_angles_of_urdf():
             from_rotation_vector(angle * axis) for angle, axis in zip((yaw, pitch, roll), np.eye(3)[::-1], strict=True)
         ]
         np.testing.assert_allclose(rotation_matrix(multiply(multiply(*turns[:2]), turns[2])), R, atol=1e-12)
+
+
+MODELS = ("cartpole", "cube", "disc", "double_pendulum", "four_bar", "hopper", "pendulum", "snake", "unitree_a1")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models(name):
+    """Models of the package in the air, or where they hang, under their own dampers and drives, away from limits."""
+    m = import_module(f"vigym.assets.{name}").build()
+    floats = not any(joint.parent == "world" for joint in m.joints)
+    loops = name == "four_bar"
+    bounds = [np.clip([joint.lower, joint.upper], -1, 1) for joint in m.joints if joint.kind != "floating"]
+    within = np.concatenate([np.zeros(0), *(low + 0.6 * (high - low) for low, high in bounds)])
+    start = at_rest(m, None if loops else within, height=1.0 if floats else None)
+    scene = Scene(name, m, start, peers.H, steps=1)
+    h = 2e-5 if name == "unitree_a1" else peers.H  # its drives are stiff
+    ours = peers.accelerations(scene, h)
+    for make in (bullet(scene), mujoco(scene, stiff=True)):
+        # loops are closed softly: some per cent of gravity
+        atol = 0.5 if loops else 1e-3 * (1 + np.abs(ours).max())
+        np.testing.assert_allclose(peers.accelerations_of(make, h), ours, atol=atol)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from vigym import InputError
+from vigym.__main__ import main
 from vigym.assets.cube import SIDE
 from vigym.benchmarks.tosses.convert import convert
 from vigym.benchmarks.tosses.data import RATE, Score, errors, load, padded, score
@@ -119,6 +120,23 @@ def test_bad_files_say_what_is_wrong(tmp_path):
     np.savez(tmp_path / "other.npz", states=np.zeros((2, 13)))
     with pytest.raises(InputError, match="offsets"):
         load(tmp_path / "other.npz")
+
+
+def test_the_command_in_its_quick_form(tmp_path, capsys):
+    for name in ("mujoco", "pybullet", "matplotlib", "scipy"):
+        pytest.importorskip(name)
+    tosses = thrown(count=4, frames=16, friction=0.2)
+    states = [row[:n] for row, n in zip(tosses.measured, tosses.lengths, strict=True)]
+    data = tmp_path / "made up.npz"
+    np.savez(data, states=np.concatenate(states), offsets=np.cumsum([0, *tosses.lengths]), toss_ids=tosses.ids)
+    assert main(["compare", "tosses", "--quick", "--substeps", "2", "--data", str(data), "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "tosses.md").read_text(encoding="utf-8")
+    assert page in capsys.readouterr().out
+    assert "4 tosses" in page
+    for make in ENGINES:
+        assert page.count(f"\n| {make.name} |") >= 2  # one way round, and the mean of both
+    for name in ("errors", "examples", "pyramid"):
+        assert (tmp_path / f"tosses-{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 @needs_data
