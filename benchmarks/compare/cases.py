@@ -43,7 +43,7 @@ class Case:
 
     title: in a few words; scene, parameters: see `vigym.benchmarks.scenes`; seconds: simulated.
     dts: time steps, s; fine: that of each engine's own limit; shown: the one whose motion is drawn.
-    body: the one whose path is drawn, along the world axes `plane`.
+    body: the one whose path is drawn, along the world axes `plane`; foot: the contact whose height is drawn.
     passive: nothing drives it, so that energy can only be lost.
     exact: where the body ought to be at the end, m, if a formula says so.
     """
@@ -59,6 +59,7 @@ class Case:
     modes: tuple[Mode, ...] = (EXACT, PYRAMID, MUJOCO, STIFF, BULLET)
     body: str = ""
     plane: str = "xz"
+    foot: str = ""
     passive: bool = False
     exact: Callable[[], Array] | None = None
 
@@ -132,9 +133,29 @@ CASES = {
             plane="tz",
             passive=True,
         ),
-        Case("flip", "The hopper jumps and turns over", "flip", 1.0, body="sphere", plane="tz"),
-        Case("a1-stand", "The Unitree A1 stands", "a1", 0.5, {"gait": "stand"}, body="trunk", plane="tz", shown=0.001),
-        Case("a1-trot", "The Unitree A1 trots", "a1", 2.0, {"gait": "trot"}, body="trunk", fine=0.0002, shown=0.001),
+        Case("flip", "The hopper jumps and turns over", "flip", 1.0, body="sphere", plane="tz", foot="foot"),
+        Case(
+            "a1-stand",
+            "The Unitree A1 stands",
+            "a1",
+            0.5,
+            {"gait": "stand"},
+            body="trunk",
+            plane="tz",
+            foot="FR foot",
+            shown=0.001,
+        ),
+        Case(
+            "a1-trot",
+            "The Unitree A1 trots",
+            "a1",
+            2.0,
+            {"gait": "trot"},
+            body="trunk",
+            foot="FR foot",
+            fine=0.0002,
+            shown=0.001,
+        ),
         Case(
             "top",
             "A heavy top goes round",

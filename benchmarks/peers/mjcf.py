@@ -21,6 +21,7 @@ from vigym.engine.rotation import rotate
 
 Integrator = Literal["Euler", "implicit", "implicitfast", "RK4"]
 POINT = 1e-3  # m: a contact point is a sphere of this radius, above a plane that is lower by as much
+SOLREF = (0.02, 1.0)  # MuJoCo's default
 FAR = 1e6  # m or rad: where a one-sided limit has its other side
 
 
@@ -38,11 +39,15 @@ def to_mjcf(
 
     dt: time step, s.
     integrator: with "Euler" the kd of a drive becomes damping of its joint, which that integrator treats implicitly
-        (the same effort, as long as no target velocity and no effort limit is involved); with all others it stays
-        in the actuator.
+        (the same effort, as long as no effort limit cuts it); with all others it stays in the actuator.
     solref: time constant (s) and damping ratio of contacts, limits and loops; None is MuJoCo's default, (0.02, 1).
+        Contacts with restitution are as stiff, with the damping ratio that makes them rebound so.
     cone, impratio: of friction; ratio of its stiffness to that of the normal force.
     planar_loops: close loops of hinges at one point, which is enough where all hinges are parallel, and not at two.
+
+    Controls are the targets of the drives, see `driven_axes` in mujoco.py for their order; target velocities are those
+    of the joints. Dampers of a ball act on its angular velocity, its drives along the child's axes: near zero
+    coordinates the same as in vigym.
     """
     root = ET.Element("mujoco", model="mechanism")
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false", fusestatic="false")
@@ -70,7 +75,7 @@ def to_mjcf(
             _joints(elements[body.name], joint, integrator == "Euler")
             _drives(actuator, joint, integrator == "Euler")
     _loops(mechanism, tree, elements, equality, planar_loops)
-    _contacts(mechanism, elements, contact)
+    _contacts(mechanism, elements, contact, SOLREF if solref is None else solref)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
 
@@ -128,19 +133,21 @@ def _joints(element: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
 
 
 def _drives(actuator: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
-    """A position actuator for every driven axis; on a ball joint it acts along one axis of the rotation vector."""
+    """An actuator for every driven axis, whose control is the target; on a ball joint it acts along one axis of the
+    rotation vector."""
     names = axis_names(joint)
     for k in range(joint.n_free):
         if joint.kp[k] == 0.0 and joint.kd[k] == 0.0:
             continue
-        _refuse(joint, bool(joint.target_velocity[k]), "target velocities")
         attributes = {"name": f"{joint.name} drive {k}", "joint": names[min(k, len(names) - 1)]}
         if names[-1].endswith(" ball") and k >= len(names) - 1:
             attributes["gear"] = _text([*joint.basis[k - len(names) + 1], 0, 0, 0])
-        attributes |= {"kp": repr(float(joint.kp[k])), "kv": repr(0.0 if kd_as_damping else float(joint.kd[k]))}
+        kp, kd = joint.kp[k], joint.kd[k]
+        bias = kd * joint.target_velocity[k], -kp, 0.0 if kd_as_damping else -kd  # constant, by length, by velocity
+        attributes |= {"gainprm": repr(float(kp)), "biastype": "affine", "biasprm": _text(bias)}
         if np.isfinite(joint.effort_limit[k]):
             attributes["forcerange"] = _text([-joint.effort_limit[k], joint.effort_limit[k]])
-        ET.SubElement(actuator, "position", attributes)
+        ET.SubElement(actuator, "general", attributes)
 
 
 def _loops(
@@ -168,13 +175,35 @@ def _loops(
             ET.SubElement(equality, kind, name=f"{joint.name} {k}", site1=sites[0], site2=sites[1])
 
 
-def _contacts(mechanism: Mechanism, elements: dict[str, ET.Element], contact: ET.Element) -> None:
+def rebound(damping_ratio: float) -> float:
+    """Restitution of a contact that is a spring and a damper, until it would begin to pull.
+
+    y'' + 2 zeta y' + y = 0, y(0) = 0, y'(0) = 1 pushes until y'' = 0. There, with zeta = sin(b),
+    y' = -exp(-(pi - 2 b) tan(b)); and, where zeta = cosh(c) > 1, y' = -exp(-2 c / tanh(c)).
+    """
+    if damping_ratio < 1.0:
+        b = np.arcsin(damping_ratio)
+        return float(np.exp(-(np.pi - 2 * b) * np.tan(b)))
+    c = max(float(np.arccosh(damping_ratio)), 1e-9)
+    return float(np.exp(-2 * c / np.tanh(c)))
+
+
+def _bouncing(restitution: float, solref: tuple[float, float]) -> tuple[float, float]:
+    """Time constant and damping ratio of contacts as stiff as those of `solref` that rebound; by bisection."""
+    low, high = 1e-4, 1e4
+    for _ in range(60):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if rebound(middle) > restitution else (low, middle)
+    return solref[0] * solref[1] / low, float(low)  # MuJoCo's frequency is 1 / (time constant x damping ratio)
+
+
+def _contacts(
+    mechanism: Mechanism, elements: dict[str, ET.Element], contact: ET.Element, solref: tuple[float, float]
+) -> None:
     """Spheres and planes that collide with nothing but each other: pairs name who meets whom, with what friction."""
     planes: dict[tuple[float, ...], str] = {}
     silent = {"contype": "0", "conaffinity": "0"}
     for c in mechanism.contacts:
-        if c.restitution > 0:
-            raise MechanismError(f"contact {c.name!r}: MuJoCo has no restitution, only softer contacts (solref)")
         radius = c.radius if c.radius > 0 else POINT
         level = c.offset + c.radius - radius
         key = (*c.normal, level)
@@ -187,7 +216,10 @@ def _contacts(mechanism: Mechanism, elements: dict[str, ET.Element], contact: ET
         ET.SubElement(elements[c.body], "geom", sphere | silent)
         friction = _text([c.friction, c.friction, 0.0, 0.0, 0.0])
         condim = "3" if c.friction > 0 else "1"
-        ET.SubElement(contact, "pair", geom1=planes[key], geom2=c.name, condim=condim, friction=friction)
+        pair = {"geom1": planes[key], "geom2": c.name, "condim": condim, "friction": friction}
+        if c.restitution > 0:
+            pair["solref"] = _text(_bouncing(c.restitution, solref))
+        ET.SubElement(contact, "pair", pair)
 
 
 def _refuse(joint: Joint, condition: bool | np.bool_, what: str) -> None:

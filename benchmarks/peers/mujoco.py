@@ -7,7 +7,7 @@ import numpy as np
 from mujoco import rollout
 
 from vigym.benchmarks.peers.mjcf import Integrator, axis_names, to_mjcf
-from vigym.benchmarks.peers.tree import shallow_tree
+from vigym.benchmarks.peers.tree import first_axes, shallow_tree
 from vigym.benchmarks.runner import Runner, Stopwatch
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.mechanism import Mechanism
@@ -26,8 +26,7 @@ def coordinates(mechanism: Mechanism, model: Any, state: State) -> tuple[Array, 
     sim = Simulator(mechanism, dt=INSTANT, num_envs=num_envs, compiled=False)
     sim.set_state(x=state.x, q=state.q, v=state.v, w=state.w)
     phi, rates = sim.joint_positions(), sim.joint_velocities()
-    free = [0 if joint.kind == "floating" else joint.n_free for joint in mechanism.joints]
-    first = dict(zip([joint.name for joint in mechanism.joints], np.cumsum([0, *free]), strict=False))
+    first = first_axes(mechanism)
     qpos, qvel = np.zeros((num_envs, model.nq)), np.zeros((num_envs, model.nv))
 
     def address(name: str) -> tuple[int, int]:
@@ -53,14 +52,12 @@ def coordinates(mechanism: Mechanism, model: Any, state: State) -> tuple[Array, 
 
 def driven_axes(mechanism: Mechanism) -> list[int]:
     """The free axis (as vigym counts them) that each actuator of the converted mechanism drives."""
-    free = [0 if joint.kind == "floating" else joint.n_free for joint in mechanism.joints]
-    first = dict(zip([joint.name for joint in mechanism.joints], np.cumsum([0, *free]), strict=False))
-    tree = shallow_tree(mechanism)
+    first, tree = first_axes(mechanism), shallow_tree(mechanism)
     axes = []
     for i in tree.order:
         joint = tree.joints[i]
         if joint is not None:
-            axes += [int(first[joint.name]) + k for k in range(joint.n_free) if joint.kp[k] or joint.kd[k]]
+            axes += [first[joint.name] + k for k in range(joint.n_free) if joint.kp[k] or joint.kd[k]]
     return axes
 
 

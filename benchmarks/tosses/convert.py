@@ -1,8 +1,9 @@
 """The original files of ContactNets as one file of tosses: `python -m vigym.benchmarks.tosses.convert FOLDER OUT`.
 
-The public set (github.com/DAIRLab/contact-nets, data/tosses_processed) has one file a toss, 0.pt, 1.pt, ...: a torch
-tensor (1, frames, 13 or more) with x (3), q (4, scalar first), v (3), w (3, body frame), lengths in half widths of the
-cube; more columns are not used. The same rows as CSV files (0.csv, ...) are read too, without torch.
+The public set (github.com/DAIRLab/contact-nets, data/tosses_processed) has 570 files, 0.pt, 1.pt, ..., one a toss: a
+torch tensor of float64, (1, frames, 19), 148 frames a second, with x (3), q (4, scalar first), v (3), w (3, body frame)
+and six zeros (controls), lengths in half widths of the cube, 0.0524 m. v and w are differences from the frame before,
+then medians of three frames. The same rows as CSV files (0.csv, ...) are read too, without torch.
 """
 
 import sys
@@ -16,6 +17,7 @@ from vigym.benchmarks.tosses.data import COLUMNS
 from vigym.engine.errors import InputError
 
 LENGTHS = [0, 1, 2, 7, 8, 9]  # columns of x and v
+REST = 0.8, 1.2  # half widths: between these is the centre of a cube that lies on a face; measured, 0.95 to 0.99
 
 
 def read(path: Path) -> Array:
@@ -32,6 +34,9 @@ def read(path: Path) -> Array:
     size = np.linalg.norm(rows[:, 3:7], axis=-1) if rows.shape[1] == COLUMNS else np.zeros(1)
     if not np.allclose(size, 1.0, atol=1e-2):
         raise InputError(f"{path}: columns 3 to 6 of {rows.shape[1]} are not quaternions; it is not a toss")
+    if not REST[0] < rows[-1, 2] < REST[1]:
+        height = f"{rows[-1, 2]:.3g}"
+        raise InputError(f"{path}: lengths should be half widths, but the cube ends at a height of {height}, not of 1")
     rows[:, LENGTHS] *= SIDE / 2
     return rows
 

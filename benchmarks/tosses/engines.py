@@ -46,9 +46,12 @@ def mechanism(**contact: float) -> Mechanism:
 
 
 class Engine(ABC):
-    """`simulate` runs one group of tosses, whose first states and number of frames are given."""
+    """`simulate` runs one group of tosses, whose first states and number of frames are given.
 
-    name = ""
+    failed: frames that ended in a step that could not be solved, in the last call; only vigym tells.
+    """
+
+    name, failed = "", 0
     parameters: tuple[Parameter, ...] = (FRICTION,)
 
     def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
@@ -90,8 +93,7 @@ class VigymEngine(Engine):
         super().__init__(tosses, substeps, later)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
         m = mechanism(restitution=0.1)  # any > 0: then it can be set
-        self.sims = [Simulator(m, self.dt, len(group), tolerance=1e-6, cone=cone) for group in self.groups]
-        self.failed = 0
+        self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
 
     def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
         self.failed = 0

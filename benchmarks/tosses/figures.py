@@ -23,12 +23,17 @@ def look(name: str) -> dict[str, str]:
 def distributions(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
     """Share of the tosses that are better than an error, for each engine."""
     plt = pyplot()
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     figure, panels = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
     for name, simulated in runs.items():
         for panel, values in zip(panels, errors(tosses, simulated), strict=True):
             panel.plot(np.sort(values), np.linspace(0, 100, len(values)), **look(name))
     for panel, what in zip(panels, ("position error, % of the width", "rotation error, degrees"), strict=True):
         panel.set(xlabel=what, ylabel="% of tosses that are better", xscale="log")
+        panel.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        panel.xaxis.set_major_formatter("{x:g}")
+        panel.xaxis.set_minor_formatter(NullFormatter())
         panel.grid(alpha=0.3, which="both")
         panel.legend()
     figure.suptitle("Tosses that the fit has not seen")

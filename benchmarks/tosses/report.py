@@ -36,6 +36,7 @@ def report(data: Path, out: Path, substeps: int = 8, budget: int = 100, quick: b
         tosses = tosses[:QUICK]
     even, odd = tosses.halves()
     fits: dict[str, tuple[Fit, Fit]] = {}
+    failed: dict[str, int] = {}
     runs: dict[str, tuple[Array, Array]] = {}  # of the half that was not fitted: odd, even
     for make in (progress := tqdm(ENGINES, unit="engine")):
         progress.set_description(f"fit {make.name}")
@@ -43,6 +44,7 @@ def report(data: Path, out: Path, substeps: int = 8, budget: int = 100, quick: b
         found = fit(engines[0], even, budget), fit(engines[1], odd, budget)
         fits[make.name] = found
         runs[make.name] = engines[1](**found[0].values), engines[0](**found[1].values)
+        failed[make.name] = sum(engine.failed for engine in engines)
     first = {name: run[0] for name, run in runs.items()}
     cones = {
         "pyramid": VigymEngine(tosses, substeps, cone="pyramid")(friction=FRICTION),
@@ -54,7 +56,7 @@ def report(data: Path, out: Path, substeps: int = 8, budget: int = 100, quick: b
         figures.pyramids(tosses, cones, out / "tosses-pyramid.png"),
     ]
     study = list(tqdm(variants(tosses, substeps, quick), unit="variant"))
-    text = page(data, substeps, budget, (even, odd), fits, runs, study)
+    text = page(data, substeps, budget, (even, odd), fits, runs, failed, study)
     path = out / "tosses.md"
     path.write_text(text, encoding="utf-8")
     return text + "\n" + "\n".join(f"wrote {p}" for p in [path, *made])
@@ -72,6 +74,7 @@ def page(
     halves: tuple[Tosses, Tosses],
     fits: Mapping[str, tuple[Fit, Fit]],
     runs: Mapping[str, tuple[Array, Array]],
+    failed: Mapping[str, int],
     study: list[tuple[str, Score]],
 ) -> str:
     """The page (Markdown)."""
@@ -92,6 +95,7 @@ def page(
         markdown(["engine", "fitted", *header, "other face"], lines).rstrip(),
         "The same, mean of both ways round (fitted on even and scored on odd places, and the reverse):",
         markdown(["engine", *header, "other face"], both).rstrip(),
+        *(f"{name}: {count} frames in which a step could not be solved." for name, count in failed.items() if count),
         "![errors](tosses-errors.png)",
         "![good and bad tosses](tosses-examples.png)",
         "## One thing changed at a time",

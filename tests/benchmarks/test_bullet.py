@@ -10,7 +10,6 @@ from vigym.benchmarks.scenes.scene import at_rest
 from vigym.engine.rotation import rotation_matrix
 
 pybullet = pytest.importorskip("pybullet")
-from vigym.benchmarks.peers.bullet import to_pybullet  # noqa: E402
 from vigym.benchmarks.peers.bullet_runner import Bullet  # noqa: E402
 
 H = 0.002
@@ -116,23 +115,5 @@ def test_drives_hold_the_robot_up():
 def test_loops_stay_closed():
     scene = build("loops", cells=3)
     engine = runner(scene)
-    assert len(engine.handle.loops) == 3
+    assert len(engine.handle.constraints) == 3
     np.testing.assert_allclose(engine.poses()[0], scene.start.x, atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("options", "maximal", "what"),
-    [
-        ({"kind": "universal"}, False, "no joints of kind 'universal'"),
-        ({"kind": "revolute", "stiffness": 1.0}, False, "no springs"),
-        ({"kind": "prismatic"}, True, "no constraints of kind 'prismatic'"),
-    ],
-)
-def test_what_it_does_not_have_is_refused(options, maximal, what):
-    m = Mechanism()
-    m.add_body("a", mass=1.0, inertia=(1, 1, 1))
-    m.add_joint("joint", parent="world", child="a", **options)
-    client = pybullet.connect(pybullet.DIRECT)
-    with pytest.raises(ValueError, match=what):
-        to_pybullet(m, client, maximal)
-    pybullet.disconnect(client)

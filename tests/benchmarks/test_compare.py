@@ -89,3 +89,10 @@ def test_the_command_in_its_quick_form(tmp_path, capsys):
 def test_tosses_need_data():
     with pytest.raises(SystemExit, match="--data"):
         main(["compare", "tosses"])
+
+
+def test_feet_that_are_drawn_exist():
+    feet = {name: case.foot for name, case in CASES.items() if case.foot}
+    assert set(feet) == {"flip", "a1-stand", "a1-trot"}
+    for name, foot in feet.items():
+        assert foot in [contact.name for contact in CASES[name].build().mechanism.contacts]

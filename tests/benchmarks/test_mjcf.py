@@ -176,7 +176,7 @@ def test_loops_close():
     [
         ({"kind": "spherical", "lower": -1.0}, "limits of a ball"),
         ({"kind": "spherical", "damping": (1.0, 2.0, 3.0)}, "different values"),
-        ({"kind": "revolute", "kd": 1.0, "target_velocity": 1.0}, "target velocities"),
+        ({"kind": "spherical", "stiffness": 1.0, "rest": 0.1}, "with a rest position"),
     ],
 )
 def test_what_mujoco_does_not_have_is_refused(options, what):

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 from vigym import InputError
+from vigym.__main__ import main
 from vigym.assets.cube import SIDE
 from vigym.benchmarks.tosses.convert import convert
 from vigym.benchmarks.tosses.data import RATE, Score, errors, load, padded, score
 from vigym.benchmarks.tosses.engines import ENGINES, VigymEngine
 from vigym.benchmarks.tosses.fit import fit, physical
-from vigym.engine.rotation import from_rotation_vector, multiply
+from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, to_rotation_vector
 
 DATA = os.environ.get("VIGYM_TOSSES")
 needs_data = pytest.mark.skipif(DATA is None, reason="VIGYM_TOSSES does not say where the measured tosses are")
@@ -73,9 +74,15 @@ def test_a_fit_finds_the_friction_that_was_thrown_with():
 
 
 def original(n: int) -> np.ndarray:
-    """Rows as the public files have them: lengths in half widths."""
-    rows = np.arange(n)[:, None] + np.linspace(0, 1, 19)
-    rows[:, 3:7] = [0.5, 0.5, -0.5, 0.5]
+    """Rows as the public files have them: lengths in half widths, velocities from the frame before, six zeros."""
+    rows = np.zeros((n, 19))
+    rows[:, :2] = np.linspace([3.0, 4.0], [1.0, 2.0], n)
+    rows[:, 2] = np.linspace(2.0, 0.97, n)  # lies on a face in the end
+    q = from_rotation_vector(np.outer(np.linspace(-1.0, 0.0, n), [0.3, 0.2, 1.0]))
+    rows[:, 3:7] = q  # scalar first
+    rows[1:, 7:10] = np.diff(rows[:, :3], axis=0) * RATE
+    rows[1:, 10:13] = to_rotation_vector(multiply(conjugate(q[:-1]), q[1:])) * RATE  # body frame
+    rows[0, 7:13] = rows[1, 7:13]
     return rows
 
 
@@ -84,7 +91,7 @@ def test_original_files_are_converted(kind, tmp_path):
     for number, n in ((10, 3), (2, 4)):
         if kind == "pt":
             torch = pytest.importorskip("torch")
-            torch.save(torch.tensor(original(n))[None], tmp_path / f"{number}.pt")
+            torch.save(torch.tensor(original(n), dtype=torch.float64).unsqueeze(0), tmp_path / f"{number}.pt")
         else:
             np.savetxt(tmp_path / f"{number}.csv", original(n), delimiter=",")
     (tmp_path / "notes.csv").write_text("not a toss")
@@ -105,16 +112,40 @@ def test_bad_files_say_what_is_wrong(tmp_path):
     np.savetxt(tmp_path / "0.csv", np.ones((2, 13)), delimiter=",")
     with pytest.raises(InputError, match="not quaternions"):
         convert(tmp_path, tmp_path / "out.npz")
+    metres = original(3)
+    metres[:, :3] *= SIDE / 2
+    np.savetxt(tmp_path / "0.csv", metres, delimiter=",")
+    with pytest.raises(InputError, match=r"should be half widths.*0\.0508"):
+        convert(tmp_path, tmp_path / "out.npz")
     np.savez(tmp_path / "other.npz", states=np.zeros((2, 13)))
     with pytest.raises(InputError, match="offsets"):
         load(tmp_path / "other.npz")
+
+
+def test_the_command_in_its_quick_form(tmp_path, capsys):
+    for name in ("mujoco", "pybullet", "matplotlib", "scipy"):
+        pytest.importorskip(name)
+    tosses = thrown(count=4, frames=16, friction=0.2)
+    states = [row[:n] for row, n in zip(tosses.measured, tosses.lengths, strict=True)]
+    data = tmp_path / "made up.npz"
+    np.savez(data, states=np.concatenate(states), offsets=np.cumsum([0, *tosses.lengths]), toss_ids=tosses.ids)
+    assert main(["compare", "tosses", "--quick", "--substeps", "2", "--data", str(data), "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "tosses.md").read_text(encoding="utf-8")
+    assert page in capsys.readouterr().out
+    assert "4 tosses" in page
+    for make in ENGINES:
+        assert page.count(f"\n| {make.name} |") >= 2  # one way round, and the mean of both
+    for name in ("errors", "examples", "pyramid"):
+        assert (tmp_path / f"tosses-{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
 @needs_data
 def test_real_tosses_are_met_closer_than_by_a_pyramid():
     """All measured tosses with the friction that their authors measured: closer than MuJoCo's and PyBullet's 13.9 %."""
     tosses = load(Path(DATA or ""))
-    found = score(tosses, VigymEngine(tosses)(friction=0.18, restitution=0.05))
+    engine = VigymEngine(tosses)
+    found = score(tosses, engine(friction=0.18, restitution=0.05))
+    assert engine.failed == 0
     fixed = score(tosses, VigymEngine(tosses, cone="pyramid")(friction=0.18))
     assert found.position < 13.9
     assert found.rotation < 18.5
