@@ -9,7 +9,8 @@ that it had; in the next, which starts there, the gap must grow by h e approach 
 
     phi(z+) - h rebound >= 0,   rebound = e approach
 
-so that it leaves with just that speed. What approaches more slowly than it falls in two steps does not bounce.
+so that it leaves with just that speed. What approaches more slowly than it falls in two steps does not bounce, and an
+impact whose second step cannot be solved (it says so) stays without its rebound.
 
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
@@ -182,5 +183,5 @@ def remember_contact(m, s, t, c):
 
 @each_contact
 def revert_contact(m, s, t, c):
-    """Go back to it in lanes that could not make the step."""
-    s.rebound[c][0] = select(on(t.lost[0][0]), s.rebound[c][1], s.rebound[c][0])
+    """Nothing is due any more in lanes that could not make the step, or they would never get out of it."""
+    s.rebound[c][0] = select(on(t.lost[0][0]), 0.0, s.rebound[c][0])

@@ -121,6 +121,22 @@ def test_an_impact_is_part_of_the_state():
     assert abs(other.state.v[0, 0, 2]) < 1e-8
 
 
+def test_a_rebound_that_cannot_be_solved_is_given_up():
+    sim = Simulator(ball(0.7), dt=0.01)
+    sim.set_state(x=[[0, 0, RADIUS + 0.02]], v=[[0, 0, -3.0]])
+    advance(sim, 1)
+    before = sim.state
+    limit, usual = sim._lanes.constants.limit, sim._lanes.constants.limit.copy()
+    limit[...] = 1  # iterations: nothing is solved any more
+    sim.step()
+    assert not sim.status.converged.any()
+    for name in "xqvw":
+        np.testing.assert_array_equal(getattr(sim.state, name), getattr(before, name))
+    limit[...] = usual
+    advance(sim, 1)
+    assert abs(sim.state.v[0, 0, 2]) < 1e-6
+
+
 def test_uncompiled_kernels_bounce_alike():
     sims = [Simulator(ball(0.7), dt=0.01, compiled=compiled) for compiled in (True, False)]
     for sim in sims:
