@@ -22,7 +22,7 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "ELU": lambda x: np.where(x > 0.0, x, np.expm1(np.minimum(x, 0.0))),
 }
 # Where the committed policy has a higher return than the scripted controller: vigym evaluate ID --policy ...
-LEARNED_IS_BETTER: tuple[str, ...] = ("VIHopper-v0", "VIQuadruped-v0", "VISnake-v0")
+LEARNED_IS_BETTER: tuple[str, ...] = ("VIHopper-v0", "VIHopperHop-v0", "VIQuadruped-v0", "VISnake-v0")
 
 
 class LearnedPolicy:
