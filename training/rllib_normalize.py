@@ -68,30 +68,34 @@ class Normalize(ConnectorV2):
         """All that this runner knows about "observations" or "returns"."""
         return self.known[name] + self.new[name]
 
-    def __call__(self, *, batch: Any, episodes: Sequence[Any], **others: Any) -> Any:
-        """Normalise the last observation and reward of every episode in place; episodes are one an environment."""
+    def __call__(self, *, batch: Any, episodes: Sequence[Any], explore: bool | None = None, **others: Any) -> Any:
+        """Normalise the last observation and reward of every episode in place; episodes are one an environment.
+
+        What is seen without exploration does not count.
+        """
         if len(self.returns) != len(episodes):
             self.returns = np.zeros(len(episodes))
-        self.scale_observations(episodes)
-        self.scale_rewards(episodes)
+        self.scale_observations(episodes, count=explore is not False)
+        self.scale_rewards(episodes, count=explore is not False)
         return batch
 
-    def scale_observations(self, episodes: Sequence[Any]) -> None:
+    def scale_observations(self, episodes: Sequence[Any], *, count: bool) -> None:
         """See and normalise the last observation of each."""
         rows = np.array([episode.get_observations(-1) for episode in episodes], float)
-        self.new["observations"] += Statistics.of(rows)
+        if count:
+            self.new["observations"] += Statistics.of(rows)
         known = self.of("observations")
         scaled = np.clip((rows - known.mean) / known.scale, -CLIP, CLIP).astype(np.float32)
         for episode, row in zip(episodes, scaled, strict=True):
             episode.observation_space = self.observation_space
             episode.set_observations(at_indices=-1, new_data=row)
 
-    def scale_rewards(self, episodes: Sequence[Any]) -> None:
+    def scale_rewards(self, episodes: Sequence[Any], *, count: bool) -> None:
         """See and scale the last reward of each that has one; a new episode has none."""
         stepped = np.array([len(episode) > 0 for episode in episodes])
         rewards = np.array([episode.get_rewards(-1) if len(episode) else 0.0 for episode in episodes], float)
         self.returns = np.where(stepped, self.gamma * self.returns + rewards, 0.0)
-        if stepped.any():
+        if count and stepped.any():
             self.new["returns"] += Statistics.of(self.returns[stepped])
         scaled = np.clip(rewards / self.of("returns").scale, -CLIP, CLIP)
         for k in np.flatnonzero(stepped).tolist():
