@@ -57,7 +57,7 @@ def connect(run: Run) -> int:
     try:
         told = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
         ray.init(address=address or "local", **told)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         if address is None:
             raise
         raise InputError(f"no cluster of Ray for this machine at --ray-address {address}: {error}") from None
