@@ -42,8 +42,8 @@ def learn(run: Run, *, resumed: bool) -> None:
         finally:
             ray.shutdown()
     except InputError:
-        if not resumed:
-            shutil.rmtree(run.folder, ignore_errors=True)  # nothing has begun
+        if not run.details.exists():  # nothing has begun
+            shutil.rmtree(run.folder, ignore_errors=True)
         raise
 
 
@@ -69,7 +69,7 @@ def connect(run: Run) -> int:
             f"--ray-runners {max(runners, 1)} needs as many processors, and Ray has {have}: ask for fewer runners, or "
             "add machines with `ray start --address=...`"
         )
-    if (free := int(ray.available_resources().get("CPU", 0))) < runners:
+    if address is not None and (free := int(ray.available_resources().get("CPU", 0))) < runners:
         print(f"waiting for processors: {runners} runners need one each, and others use all but {free} of {have}")
     return runners
 
@@ -126,9 +126,11 @@ def iterate(run: Run, algorithm: Algorithm, evaluations: Evaluations, steps: int
             bar.set_postfix({"return": f"{evaluations.last:.1f}", "runners": alive}, refresh=False)
             if evaluations.due(steps) or steps >= total:
                 evaluations.add(steps, policy_of(algorithm, run, steps))
-            if steps >= min(checkpoint, total) or stop.asked:
+            if steps >= min(checkpoint, total):
                 save(run.folder, steps, algorithm, evaluations)
                 checkpoint = every * (steps // every + 1)
+        if steps < total:
+            save(run.folder, steps, algorithm, evaluations)
     if steps < total:
         print(f"stopped after {steps} steps; vigym train --resume {run.folder} goes on")
         return

@@ -87,6 +87,8 @@ def check(run: Run) -> None:
         raise InputError("--backend ray has PPO only: leave out --algo, or use --backend sb3")
     refuse("hyperparameter", run.settings, [*SCHEDULES, *NUMBERS, *OTHERS])
     network = run.settings.get("policy_kwargs", {})
+    if not isinstance(network, dict):
+        raise InputError(f"policy_kwargs must be a dictionary, got {network!r}")
     refuse("name in policy_kwargs", network, NETWORK)
     network = NETWORK | network
     for name in COUNTS:

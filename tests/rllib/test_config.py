@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("ray.rllib")
 
+import ray
+
 from vigym.__main__ import main
 from vigym.engine.errors import InputError
 from vigym.training import hyperparameters, rllib, rllib_config
@@ -76,6 +78,7 @@ REFUSED = {
     "no name in policy_kwargs 'ortho_init'": ["--set", f"policy_kwargs={{{NETWORK}, 'ortho_init': False}}"],
     "sizes of layers as net_arch": ["--set", "policy_kwargs={'net_arch': {'pi': [8], 'vf': [8]}}"],
     "activation_fn must be one of": ["--set", "policy_kwargs={'activation_fn': 'SiLU'}"],
+    "policy_kwargs must be a dictionary": ["--set", "policy_kwargs=none"],
     "a number as clip_range, got 'lin_0.2'": ["--set", "clip_range=lin_0.2"],
     "a number as learning_rate": ["--set", "learning_rate=fast"],
     "n_envs must be a whole number": ["--set", "n_envs=0"],
@@ -90,7 +93,7 @@ REFUSED = {
 def test_what_is_refused_at_once(message, tmp_path):
     with pytest.raises(SystemExit, match=message):
         main(["train", "VIPendulum-v0", "--backend", "ray", "--out", str(tmp_path), *REFUSED[message]])
-    assert not list(tmp_path.glob("ppo/*"))
+    assert not list(tmp_path.glob("*/*"))
 
 
 def test_nothing_at_the_address(tmp_path):
@@ -100,10 +103,13 @@ def test_nothing_at_the_address(tmp_path):
         main(["train", "VICartPole-v0", "--backend", "ray", "--out", str(tmp_path), "--ray-address", address])
 
 
-def test_more_runners_than_processors(tmp_path):
+def test_more_runners_than_processors(tmp_path, monkeypatch):
+    monkeypatch.setattr(ray, "init", lambda **options: None)
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
     run = small_run(tmp_path)
-    run.arguments["ray_runners"] = 5000
-    with pytest.raises(InputError, match=r"--ray-runners 5000 needs as many processors, and Ray has \d+:"):
+    assert rllib.connect(run) == 2
+    run.arguments["ray_runners"] = 5
+    with pytest.raises(InputError, match="--ray-runners 5 needs as many processors, and Ray has 2: ask for fewer"):
         rllib.connect(run)
 
 
