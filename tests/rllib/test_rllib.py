@@ -20,7 +20,7 @@ from vigym.training import rllib, rllib_config
 
 SMALL = ["n_envs=8", "n_steps=32", "batch_size=128", "n_epochs=2"]
 SMALL += ["policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'ELU'}"]
-FOREVER, PATIENCE = 10_000_000, 120.0  # steps, s
+FOREVER, PATIENCE = 10_000_000, 300.0  # steps, s
 
 
 def command(out: Path, runners: int, *args: str) -> list[str]:
