@@ -1,9 +1,6 @@
 """What happens around the learning: a progress bar, evaluations, checkpoints; all between updates and rollouts."""
 
-import signal
-import sys
 import time
-from typing import Any
 
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import safe_mean
@@ -13,6 +10,7 @@ from vigym.training import checkpoints
 from vigym.training.evaluations import Evaluations
 from vigym.training.export import policy_of
 from vigym.training.runs import write_whole
+from vigym.training.stopping import Stop
 
 
 class Progress(BaseCallback):
@@ -79,36 +77,28 @@ class Checkpoints(BaseCallback):
         self.spent, self.began = spent, clocks()
         self.evaluations, self.run = evaluations, evaluations.run
         self.every = self.next = self.run.arguments["checkpoint_every"]
-        self.asked = self.stopped = False
+        self.stop, self.stopped = Stop(), False
 
     def _on_training_start(self) -> None:
         self.next = self.every * (self.num_timesteps // self.every + 1)
-        self.before = {number: signal.signal(number, self.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        self.stop.__enter__()
 
     def times(self) -> dict[str, float]:
         """Seconds of the run so far, interruptions left out."""
         return {name: self.spent[name] + now - self.began[name] for name, now in clocks().items()}
 
-    def ask(self, number: int, frame: Any) -> None:
-        """Stop after this rollout and update; the second time at once."""
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        print("\nstopping after this update; once more to stop at once", file=sys.stderr)
-
     def _on_rollout_start(self) -> None:
-        if self.num_timesteps >= self.next or self.asked:
+        if self.num_timesteps >= self.next or self.stop.asked:
             self.logger.dump(self.num_timesteps)  # curves know what the checkpoint knows
             checkpoints.save(self.run.folder, self.model, {"evaluations": self.evaluations.kept, "spent": self.times()})
             self.next = self.every * (self.num_timesteps // self.every + 1)
-            self.stopped = self.asked
+            self.stopped = self.stop.asked
 
     def _on_step(self) -> bool:
         return not self.stopped
 
     def _on_training_end(self) -> None:
-        for number, handler in self.before.items():
-            signal.signal(number, handler)
+        self.stop.__exit__()
 
 
 def clocks() -> dict[str, float]:
