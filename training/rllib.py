@@ -54,6 +54,7 @@ def connect(run: Run) -> int:
         raise InputError(f"--ray-runners must be at least 1, got {asked}")
     if address is not None:
         reach(address)
+        print(f"connecting to Ray at {address}")
     try:
         told = {"include_dashboard": False, "log_to_driver": False, "logging_level": "ERROR"}
         ray.init(address=address or "local", **told)

@@ -24,7 +24,7 @@ FOREVER, PATIENCE = 10_000_000, 300.0  # steps, s
 
 
 def command(out: Path, runners: int, *args: str) -> list[str]:
-    often = ["--eval-every", "512", "--eval-episodes", "2", "--checkpoint-every", "512"]
+    often = ["--eval-every", "200", "--eval-episodes", "2", "--checkpoint-every", "512"]
     where = ["--backend", "ray", "--ray-runners", str(runners), "--out", str(out)]
     return ["train", "VICartPole-v0", "--steps", str(FOREVER), *often, *where, *args, "--set", *SMALL]
 
@@ -51,7 +51,7 @@ def test_killed_and_resumed(tmp_path, capsys):
     evaluated = np.load(folder / "evaluations.npz")["timesteps"]
     assert evaluated[0] < steps  # before
     assert total <= evaluated[-1] == rllib.last(folder) < total + 300
-    assert (np.diff(evaluated) > 0).all()  # the last one once
+    assert (np.diff(evaluated) > 0).all()  # one an iteration, at the end as well
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == sorted(
         ["VICartPole-v0", *(rllib.CHECKPOINT.format(at) for at in rllib.found(folder))]
     )
