@@ -39,7 +39,7 @@ def train(
     """Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.
 
     Writes a folder as rl_zoo3 does (logs/ppo/VIHopper-v0_1 and so on) and prints its name. What is learned depends on
-    the seed alone, not on interruptions; with --backend ray, whose processes come in any order, on chance as well.
+    the seed alone, not on interruptions; with --backend ray on both, and on the order of processes.
     Needs the extra `train`, or `rllib` with --backend ray.
 
     Args:
