@@ -64,7 +64,7 @@ class Row:
     size: contacts, links or cells; dt: s; drop: m; status: ok, diverged, crashed, timeout, missing, refused.
     microseconds: a step of one environment, CPU time (wall time with several threads), the fastest pass.
     wall: the same, wall time. steps_per_second: of all environments together.
-    gain: with several threads, wall time of one thread over theirs, both measured in turns.
+    gain: with several threads, wall time of one thread (on each core in turn, harmonic mean) over theirs.
     penetration: deepest, m; separation: largest of a joint's anchors, m.
     iterations: of the solver, mean of a step; failures: steps that could not be solved.
     travel: horizontal, of the first body, m; energy_error: largest, of the energy there was to turn into motion.
