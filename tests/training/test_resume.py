@@ -132,6 +132,7 @@ def test_a_run_that_is_cut_off_while_it_writes_a_checkpoint(part, tmp_path, monk
         with pytest.raises(ConnectionAbortedError):
             main(command("ppo", tmp_path / "cut"))
     assert checkpoints.found(cut_off) == [1024]
+    time.sleep(1.1)  # TensorBoard's files are told apart, and ordered, by the second
     assert main(["train", "--resume", str(cut_off)]) == 0
     assert main(command("ppo", tmp_path / "whole")) == 0
     assert_same(outcome(cut_off), outcome(whole))
