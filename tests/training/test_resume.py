@@ -39,6 +39,7 @@ RUNS = {
     ],
 }
 EVERY = {"ppo": "1000", "sac": "400"}
+SECOND = 1.1  # s; TensorBoard's files are ordered by the second in which a run begins or goes on
 
 
 def command(algo: str, out: Path) -> list[str]:
@@ -59,6 +60,7 @@ def kill_after_checkpoints(command: list[str], folder: Path, count: int) -> None
     time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
+    time.sleep(SECOND)
 
 
 def outcome(folder: Path) -> dict:
@@ -132,7 +134,7 @@ def test_a_run_that_is_cut_off_while_it_writes_a_checkpoint(part, tmp_path, monk
         with pytest.raises(ConnectionAbortedError):
             main(command("ppo", tmp_path / "cut"))
     assert checkpoints.found(cut_off) == [1024]
-    time.sleep(1.1)  # TensorBoard's files are told apart, and ordered, by the second
+    time.sleep(SECOND)
     assert main(["train", "--resume", str(cut_off)]) == 0
     assert main(command("ppo", tmp_path / "whole")) == 0
     assert_same(outcome(cut_off), outcome(whole))
