@@ -95,19 +95,23 @@ def test_dry_friction_slows_down(kind):
         peers.assert_alike(peers.accelerations_of(theirs), ours)
 
 
+def assert_stays(scene: Scene) -> None:
+    """For 0.2 s, in both engines; MuJoCo's creeps."""
+    for make in (bullet(scene), mujoco(scene)):
+        engine = make(0.002)
+        engine.reset()
+        for _ in range(100):
+            engine.step(0)
+        np.testing.assert_allclose(engine.poses()[0], scene.start.x, atol=2e-3)
+
+
 def test_dry_friction_holds():
     """A pendulum at 45 degrees that weighs 0.7 N m stays where its friction is 0.8 N m, in all engines."""
     m = Mechanism()
     m.add_body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01))
     m.add_joint("hinge", "revolute", "world", "bob", axis=(0, 1, 0), child_anchor=(0, 0, 0.1), friction=0.8)
     scene = peers.in_motion(m, np.array([0.25 * np.pi]), np.zeros(1))
-    for make in (bullet(scene), mujoco(scene)):
-        engine = make(0.002)
-        engine.reset()
-        for _ in range(100):
-            engine.step(0)
-        # MuJoCo's creeps
-        np.testing.assert_allclose(engine.poses()[0], scene.start.x, atol=2e-3)
+    assert_stays(scene)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,12 +190,7 @@ def test_welded_loops():
         m.add_joint(f"hinge {name}", "revolute", "world", name, axis=(0, 1, 0), **at)
     m.add_joint("weld", "fixed", "a", "b", parent_anchor=(0.2, 0, 0.1), child_anchor=(-0.2, 0, 0.3))
     scene = peers.in_motion(m, np.zeros(2), np.zeros(2))
-    for make in (bullet(scene), mujoco(scene)):
-        engine = make(0.002)
-        engine.reset()
-        for _ in range(100):
-            engine.step(0)
-        np.testing.assert_allclose(engine.poses()[0], scene.start.x, atol=2e-3)
+    assert_stays(scene)
 
 
 def test_surfaces_of_one_body():
