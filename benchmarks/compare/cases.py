@@ -76,8 +76,16 @@ class Case:
         return replace(self, seconds=min(self.seconds, 0.3), dts=(0.005, 0.01), fine=0.001, shown=0.01, exact=None)
 
 
-def _down(friction: float) -> Array:
-    return slid(friction, 1.0) * np.array([np.cos(ANGLE), 0.0, -np.sin(ANGLE)])
+def _block(name: str, title: str, friction: float) -> Case:
+    """A block on a slope, and where it is after 1 s."""
+
+    def exact() -> Array:
+        down, normal = np.array([np.cos(ANGLE), 0.0, -np.sin(ANGLE)]), np.array([np.sin(ANGLE), 0.0, np.cos(ANGLE)])
+        return slid(friction, 1.0) * down + 0.05 * normal
+
+    return Case(
+        name, title, "incline", 1.0, {"friction": friction}, body="block", plane="tx", passive=True, exact=exact
+    )
 
 
 def _around() -> Array:
@@ -100,28 +108,8 @@ CASES = {
             exact=lambda: np.array([1.0 / (2 * 0.2 * 9.81), 0.0, 0.05]),
         ),
         Case("toss", "A cube is thrown", "toss", 1.0, body="cube", passive=True),
-        Case(
-            "incline-stick",
-            "A block sticks on a slope",
-            "incline",
-            1.0,
-            {"friction": STICK},
-            body="block",
-            plane="tx",
-            passive=True,
-            exact=lambda: _down(STICK) + 0.05 * np.array([np.sin(ANGLE), 0.0, np.cos(ANGLE)]),
-        ),
-        Case(
-            "incline-slip",
-            "A block slips down a slope",
-            "incline",
-            1.0,
-            {"friction": SLIP},
-            body="block",
-            plane="tx",
-            passive=True,
-            exact=lambda: _down(SLIP) + 0.05 * np.array([np.sin(ANGLE), 0.0, np.cos(ANGLE)]),
-        ),
+        _block("incline-stick", "A block sticks on a slope", STICK),
+        _block("incline-slip", "A block slips down a slope", SLIP),
         Case(
             "chain",
             "A chain of ten links drops from 0.3 m",
