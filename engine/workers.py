@@ -10,7 +10,7 @@ import threading
 import numpy as np
 
 from vigym.engine.kernels.store import aligned
-from vigym.engine.kernels.threads import NEXT, REPEAT, is_answered, ring, serve, work
+from vigym.engine.kernels.threads import REPEAT, SCRATCH, is_answered, ring, serve, work
 
 LOOKS = 400_000  # at the mailbox, half a millisecond or so
 
@@ -22,19 +22,17 @@ class Plan:
     """
 
     def __init__(self, kernel: int, m: int, states: int, scratch: list[int], groups: int) -> None:
-        self.threads = len(scratch)
-        spans = groups * np.arange(self.threads + 1) // self.threads
-        self.first = spans[:-1]
-        self.numbers = np.array(
-            [kernel, m, states, self.threads, 0, *self.first, *spans[1:], *scratch],
-            np.int64,
-        )
+        self.threads = threads = len(scratch)
+        first = groups * np.arange(threads + 1) // threads
+        counters = np.zeros(threads + groups)
+        self.numbers = np.array([kernel, m, states, threads, 0, *scratch, *first, *counters], np.int64)
+        self.counters = self.numbers[SCRATCH + 2 * threads + 1 :]
         self.address = self.numbers.ctypes.data
 
     def run(self, repeat: int) -> None:
         """All groups, `repeat` steps each; comes back when all of them are done, whatever happens."""
         self.numbers[REPEAT] = repeat
-        self.numbers[NEXT : NEXT + self.threads] = self.first
+        self.counters[:] = 0
         crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
         interrupt: BaseException | None = None
         try:

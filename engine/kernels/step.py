@@ -16,11 +16,13 @@ FAST = 1.45  # rad a step; two bodies that spin against each other stay below ha
 
 
 def step(m, states, t, first, last, repeat):
-    """Advance lane groups first..last by `repeat` steps with the same controls."""
+    """Advance lane groups first..last by `repeat` steps with the same controls; if negative, go on with a call."""
     for g in range(first, last):
         s = group(states, g)
-        begin_call(m, s, t)
-        for _ in range(repeat):
+        if repeat > 0:
+            begin_call(m, s, t)
+        resume_call(m, s, t)
+        for _ in range(abs(repeat)):
             begin_step(m, s, t)
             while any_lane(t, "todo"):
                 begin_substep(m, s, t)
@@ -35,8 +37,17 @@ def step(m, states, t, first, last, repeat):
 
 @block
 def begin_call(m, s, t):
-    for field in (t.lost, t.iterations, t.residual, t.substeps, t.relax, t.relaxed):
-        field[0][0] = 0.0
+    for k in range(5):
+        s.status[0][k] = 1.0 if k == 0 else 0.0
+
+
+@block
+def resume_call(m, s, t):
+    """Whatever is counted over a call, as far as it got."""
+    t.relax[0][0] = 0.0
+    t.lost[0][0] = select(on(s.status[0][0]), 0.0, 1.0)
+    for k, field in enumerate((t.iterations, t.residual, t.substeps, t.relaxed)):
+        field[0][0] = s.status[0][1 + k]
 
 
 @block

@@ -1,11 +1,13 @@
-"""What threads do without the interpreter: wait for a step to share, do their share of it, say that it is done.
+"""What threads do without the interpreter: wait for steps to share, do their share of them, say that it is done.
 
-A PLAN (int64) describes one step of a batch, for T threads; its numbers are addresses, or indices of lane groups:
+A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
-    kernel, m, states, T, repeat,  next (T),  end (T),  scratch (T)
+    kernel, m, states, T, repeat,  scratch (T),  first (T + 1),  next (T),  done (G)
 
-Thread k takes the groups next[k]..end[k] one after the other, then those that are left to others, so that nobody waits
-for a thread with more work, or less of a core. A MAILBOX (int64) tells a thread which plan, and which k, is its own:
+The groups first[k]..first[k + 1] are thread k's own. It advances all of them by a few steps, then by a few more: next[k]
+counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more work, or less
+of a core. A group's tasks are done in their order: done[g] counts them. A MAILBOX (int64) tells a thread which plan, and
+which k, is its own:
 
     rings, answered, plan, k
 """
@@ -13,9 +15,10 @@ for a thread with more work, or less of a core. A MAILBOX (int64) tells a thread
 from vigym.engine.kernels.cache import SOURCES, DiskCache
 from vigym.engine.kernels.simd import call, compiled, fetch_add, load_acquire, store_release
 
-KERNEL, MODEL, STATES, THREADS, REPEAT, NEXT = range(6)
+KERNEL, MODEL, STATES, THREADS, REPEAT, SCRATCH = range(6)
 RINGS, ANSWERED, PLAN, WHO = range(4)
 WORD = 8  # bytes
+TASK = 8  # steps
 
 
 def native(function):
@@ -28,17 +31,26 @@ def native(function):
 def work(plan, k):
     """Thread k's share of a plan."""
     threads = load_acquire(plan + WORD * THREADS)
-    first = plan + WORD * NEXT
-    end, scratch = first + WORD * threads, first + 2 * WORD * threads
     kernel, m = load_acquire(plan + WORD * KERNEL), load_acquire(plan + WORD * MODEL)
     states, repeat = load_acquire(plan + WORD * STATES), load_acquire(plan + WORD * REPEAT)
-    own = load_acquire(scratch + WORD * k)
+    scratch = plan + WORD * SCRATCH
+    first = scratch + WORD * threads
+    taken = first + WORD * (threads + 1)
+    done = taken + WORD * threads
+    own, rounds = load_acquire(scratch + WORD * k), (repeat + TASK - 1) // TASK
     for other in range(threads):
         whose = WORD * ((k + other) % threads)
-        group = fetch_add(first + whose, 1)
-        while group < load_acquire(end + whose):
-            call(kernel, m, states, own, group, group + 1, repeat)
-            group = fetch_add(first + whose, 1)
+        start = load_acquire(first + whose)
+        count = load_acquire(first + whose + WORD) - start
+        task = fetch_add(taken + whose, 1)
+        while task < rounds * count:
+            turn, group = task // count, start + task % count
+            while load_acquire(done + WORD * group) < turn:
+                pass
+            steps = min(TASK, repeat - turn * TASK)
+            call(kernel, m, states, own, group, group + 1, -steps if turn else steps)
+            store_release(done + WORD * group, turn + 1)
+            task = fetch_add(taken + whose, 1)
 
 
 @native
