@@ -145,7 +145,7 @@ def batch(
         array = np.broadcast_to(array, full)
     array = array if env is None else array[env]
     good = ~np.isnan(array) if infinite else np.isfinite(array)
-    if not good.all():
+    if np.count_nonzero(good) < good.size:  # a microsecond faster than good.all()
         where = [int(k) for k in np.argwhere(~good)[0]]
         entry = where if env is None else [int(env[where[0]]), *where[1:]]
         raise error(f"{name}{entry} is {array[tuple(where)]}")

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 
 from vigym.engine.kernels.store import aligned
-from vigym.engine.kernels.threads import REPEAT, SCRATCH, is_answered, ring, serve, work
+from vigym.engine.kernels.threads import RINGS, SCRATCH, is_done, lead, serve
 
 LOOKS = 400_000  # at the mailbox, half a millisecond or so
 
@@ -23,27 +23,32 @@ class Plan:
 
     def __init__(self, kernel: int, m: int, states: int, scratch: list[int], groups: int) -> None:
         self.threads = threads = len(scratch)
+        self.crew: list[Worker] = []
         first = groups * np.arange(threads + 1) // threads
-        counters = np.zeros(threads + groups)
-        self.numbers = np.array([kernel, m, states, threads, 0, *scratch, *first, *counters], np.int64)
-        self.counters = self.numbers[SCRATCH + 2 * threads + 1 :]
+        empty = np.zeros(threads + groups, int)
+        fixed = kernel, m, states, threads, 0
+        self.numbers = np.array([*fixed, *scratch, *empty[:threads], *first, *empty], np.int64)
+        self.mailboxes = self.numbers[SCRATCH + threads :][1:threads]
         self.address = self.numbers.ctypes.data
 
     def run(self, repeat: int) -> None:
         """All groups, `repeat` steps each; comes back when all of them are done, whatever happens."""
-        self.numbers[REPEAT] = repeat
-        self.counters[:] = 0
         crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
-        interrupt: BaseException | None = None
+        done, interrupt = True, None
         try:
-            for k, worker in enumerate(crew):
-                worker.ring(self.address, k + 1)
-            work(self.address, 0)
+            if crew != self.crew:
+                self.mailboxes[:] = [worker.address for worker in crew]
+                self.crew = crew
+            for worker in crew:
+                worker.wake()
+            done = lead(self.address, repeat, LOOKS)
         except BaseException as error:
-            interrupt = error
-        while not all(worker.is_done() for worker in crew):  # they still write into the caller's buffers
-            pass
-        _idle.extend(crew)
+            done, interrupt = False, error
+        while not done:  # they still write into the caller's buffers
+            for worker in crew:
+                worker.wake()
+            done = is_done(self.address, LOOKS)
+        _idle.extend(reversed(crew))
         if interrupt is not None:
             raise interrupt
 
@@ -54,26 +59,22 @@ class Worker:
     def __init__(self) -> None:
         self.mailbox = aligned(1, 8, np.int64)[0]  # a cache line of its own
         self.address = self.mailbox.ctypes.data
-        self.asleep, self.bell = False, threading.Semaphore(0)
+        self.asleep, self.bell = False, threading.Lock()
+        self.bell.acquire()
         threading.Thread(target=self._live, daemon=True, name="vigym").start()
 
     def _live(self) -> None:
         while True:
             answered = serve(self.address, LOOKS)
             self.asleep = True  # before the last look: who rings after it, sees that it must wake us
-            if self.mailbox[0] == answered:
+            if self.mailbox[RINGS] == answered:
                 self.bell.acquire()
             self.asleep = False
 
-    def ring(self, plan: int, k: int) -> None:
-        """Ask for share k of a plan."""
-        ring(self.address, plan, k)
-        if self.asleep:
+    def wake(self) -> None:
+        """Have the thread look at its mailbox, if it does not."""
+        if self.asleep and self.bell.locked():
             self.bell.release()
-
-    def is_done(self) -> bool:
-        """Whether what was asked for is done; waits for it, for a while."""
-        return is_answered(self.address, LOOKS)
 
 
 _idle: list[Worker] = []

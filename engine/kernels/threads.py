@@ -2,12 +2,12 @@
 
 A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
-    kernel, m, states, T, repeat,  scratch (T),  first (T + 1),  next (T),  done (G)
+    kernel, m, states, T, repeat,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
 
-The groups first[k]..first[k + 1] are thread k's own. It advances all of them by a few steps, then by a few more: next[k]
-counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more work, or less
-of a core. A group's tasks are done in their order: done[g] counts them. A MAILBOX (int64) tells a thread which plan, and
-which k, is its own:
+The groups first[k]..first[k + 1] are thread k's own. It advances all of them by a few steps, then by a few more:
+next[k] counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more
+work, or less of a core. A group's tasks are done in their order: done[g] counts them. Thread 0 is the caller's. A
+MAILBOX (int64) tells another which plan, and which k, is its own:
 
     rings, answered, plan, k
 """
@@ -34,7 +34,7 @@ def work(plan, k):
     kernel, m = load_acquire(plan + WORD * KERNEL), load_acquire(plan + WORD * MODEL)
     states, repeat = load_acquire(plan + WORD * STATES), load_acquire(plan + WORD * REPEAT)
     scratch = plan + WORD * SCRATCH
-    first = scratch + WORD * threads
+    first = scratch + WORD * 2 * threads
     taken = first + WORD * (threads + 1)
     done = taken + WORD * threads
     own, rounds = load_acquire(scratch + WORD * k), (repeat + TASK - 1) // TASK
@@ -68,17 +68,32 @@ def serve(mailbox, looks):
 
 
 @native
-def ring(mailbox, plan, k):
-    """Ask for share k of a plan."""
-    store_release(mailbox + WORD * PLAN, plan)
-    store_release(mailbox + WORD * WHO, k)
-    store_release(mailbox + WORD * RINGS, load_acquire(mailbox + WORD * RINGS) + 1)
+def lead(plan, repeat, looks):
+    """Have all threads do their shares of so many steps, and thread 0's here; returns whether all of them are done."""
+    threads = load_acquire(plan + WORD * THREADS)
+    first = plan + WORD * (SCRATCH + 2 * threads)
+    groups = load_acquire(first + WORD * threads)
+    for k in range(threads + groups):
+        store_release(first + WORD * (threads + 1 + k), 0)
+    store_release(plan + WORD * REPEAT, repeat)
+    for k in range(1, threads):
+        mailbox = load_acquire(plan + WORD * (SCRATCH + threads + k))
+        store_release(mailbox + WORD * PLAN, plan)
+        store_release(mailbox + WORD * WHO, k)
+        store_release(mailbox + WORD * RINGS, load_acquire(mailbox + WORD * RINGS) + 1)
+    work(plan, 0)
+    return is_done(plan, looks)
 
 
 @native
-def is_answered(mailbox, looks):
-    """Whether the last ring has been answered; looks so many times."""
-    rings = load_acquire(mailbox + WORD * RINGS)
-    while looks > 0 and load_acquire(mailbox + WORD * ANSWERED) != rings:
-        looks -= 1
-    return looks > 0
+def is_done(plan, looks):
+    """Whether all threads have answered; looks so many times."""
+    threads = load_acquire(plan + WORD * THREADS)
+    for k in range(1, threads):
+        mailbox = load_acquire(plan + WORD * (SCRATCH + threads + k))
+        rings = load_acquire(mailbox + WORD * RINGS)
+        while load_acquire(mailbox + WORD * ANSWERED) != rings:
+            looks -= 1
+            if looks <= 0:
+                return False
+    return True

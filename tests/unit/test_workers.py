@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scenes import pendulum
 
-from vigym import Simulator
+from vigym import Mechanism, Simulator
 from vigym.engine import workers
 
 ENVS = 50  # 13 lane groups, the last one half empty
@@ -40,11 +40,30 @@ def test_every_environment_is_stepped_once(threads, expected):
         np.testing.assert_array_equal(sim.joint_positions(), expected[k])
 
 
-def test_repeated_steps(expected):
-    sim = swinging(3)
-    sim.step(repeat=7)
-    sim.step(repeat=2)
-    np.testing.assert_array_equal(sim.joint_positions(), expected[9])
+@pytest.mark.parametrize("threads", [2, 3, 13, 40])
+def test_repeated_steps(threads, expected):
+    sim = swinging(threads)
+    for repeat, k in ((7, 7), (2, 9), (8, 17), (17, 34), (1, 35)):
+        sim.step(repeat=repeat)
+        np.testing.assert_array_equal(sim.joint_positions(), expected[k])
+
+
+def test_a_call_in_pieces_counts_as_one():
+    # bodies spin up until no substep can describe it: most environments stop within the call, at different steps
+    m = Mechanism(gravity=(0, 0, 0))
+    m.add_body("top", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    torque = np.zeros((ENVS, 1, 3))
+    torque[:, 0, 2] = np.linspace(0, 5e4, ENVS)
+    sims = [Simulator(m, num_envs=ENVS, num_threads=threads) for threads in (1, 3)]
+    for sim in sims:
+        sim.step(torque=torque, repeat=30)
+    one, three = (sim.status for sim in sims)
+    assert 5 < one.converged.sum() < ENVS - 5
+    assert len(set(one.iterations)) > 10
+    for name, expected, got in zip(one._fields, one, three, strict=True):
+        np.testing.assert_array_equal(got, expected, err_msg=name)
+    for name, expected, got in zip("xqvw", sims[0].state, sims[1].state, strict=True):
+        np.testing.assert_array_equal(got, expected, err_msg=name)
 
 
 def test_threads_that_sleep_are_woken(expected):
@@ -56,16 +75,19 @@ def test_threads_that_sleep_are_woken(expected):
 
 
 def test_an_interrupt_waits_for_the_others(expected, monkeypatch):
-    # the caller's own share is left to the others: the step is whole when the interrupt arrives
+    # they have not answered yet; the step is whole when the interrupt arrives
     sim = swinging(2)
     sim.step()
     crew = len(workers._idle)
 
-    def interrupted(plan, k):
+    lead = workers.lead
+
+    def interrupted(plan, repeat, looks):
+        lead(plan, repeat, 0)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(workers, "work", interrupted)
+        patch.setattr(workers, "lead", interrupted)
         with pytest.raises(KeyboardInterrupt):
             sim.step()
     np.testing.assert_array_equal(sim.joint_positions(), expected[2])
