@@ -48,8 +48,5 @@ def flops_per_iteration(engine: Vigym, saved: bytes, k: int) -> float:
         for name in store.fields:
             setattr(store, name, getattr(store, name).view(Counted))
     Counted.operations = 0
-    if engine.constant:
-        sim.step()
-    else:
-        sim.step(target=engine.targets[k])
+    sim.rollout(**engine.controls(k, k + 1), read=())
     return Counted.operations / float(sim.status.iterations.max())

@@ -12,6 +12,8 @@ from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.rotation import rotate
 from vigym.engine.simulator import Simulator
 
+LARGEST = 2e8  # bytes that a rollout may write
+
 
 class Stopwatch:
     """`with stopwatch:` adds to `cpu` (of the process, all threads) and `wall`, s.
@@ -99,32 +101,40 @@ class Vigym(Runner):
         x, q, v, w = self.scene.starts(self.num_envs)
         self.sim.set_state(x=x, q=q, v=v, w=w)
         self.twists = self.scene.twists(self.steps, self.dt)
-        self.constant = self.scene.targets is None and self.twists is None
-        self.timing = "one call for all steps" if self.constant else "one call a step"
-        self.targets = np.zeros((0,))
-        if not self.constant:
+        self.targets = None
+        if self.scene.targets is not None:
             self.targets = np.stack([self.scene.controls(self.steps, self.dt, ahead) for ahead in self.shifts()], 1)
+        self.alone = self.num_envs == 1 and self.targets is None and self.twists is None
+        self.timing = "sim.step(repeat)" if self.alone else "sim.rollout"
+        self.chunk = int(np.clip(LARGEST // sum(part.nbytes for part in (x, q, v, w)), 1, self.steps))
         self.saved = self.sim.save()
 
     def reset(self) -> None:
         self.sim.restore(self.saved)
 
     def step(self, k: int) -> None:
-        if self.constant:
-            self.sim.step()
-        else:
-            torque = None if self.twists is None else np.repeat(self.twists[k][None], self.num_envs, axis=0)
-            self.sim.step(torque=torque, target=self.targets[k])
+        self.sim.rollout(**self.controls(k, k + 1), read=())
+
+    def controls(self, first: int, last: int) -> dict[str, Any]:
+        """What acts in the steps first..last."""
+        controls: dict[str, Any] = {"steps": last - first}
+        if self.targets is not None:
+            controls["target"] = self.targets[first:last]
+        if self.twists is not None:
+            controls["torque"] = np.repeat(self.twists[first:last, None], self.num_envs, axis=1)
+        return controls
 
     def time(self) -> Stopwatch:
         self.reset()
         watch = Stopwatch()
-        with watch:
-            if self.constant:
+        if self.alone:
+            with watch:
                 self.sim.step(repeat=self.steps)
-            else:
-                for k in range(self.steps):
-                    self.step(k)
+            return watch
+        for first in range(0, self.steps, self.chunk):
+            controls = self.controls(first, min(first + self.chunk, self.steps))
+            with watch:
+                self.sim.rollout(**controls)
         return watch
 
     def poses(self) -> tuple[Array, Array]:

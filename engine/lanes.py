@@ -1,6 +1,8 @@
 """The buffers of all environments: SIMD lanes inside, arrays (num_envs, ...) outside; and the call of the kernel."""
 
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from vigym.engine.kernels.cache import SOURCES, DiskCache
 from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.simd import compiled as compile_kernel
 from vigym.engine.kernels.step import step
+from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
 from vigym.engine.workers import Plan
@@ -20,6 +23,14 @@ WHAT = "the physics for this kind of mechanism, once for this machine (5 to 20 s
 _step = compile_kernel(step, DiskCache("step", SOURCES, WHAT))
 
 Indices = NDArray[np.int64]
+
+
+class Track(NamedTuple):
+    """A field at every step: (steps, num_envs, n, k), or (steps, num_envs, n) if it is one of its columns."""
+
+    field: str
+    array: Array
+    column: int | None = None
 
 
 class Lanes:
@@ -35,7 +46,6 @@ class Lanes:
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self._entry: Any = None
-        self._plan: Plan | None = None
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
@@ -72,19 +82,36 @@ class Lanes:
         getattr(self.store, name)[...] = 0.0
 
     def run(self, repeat: int) -> None:
-        """`repeat` steps of all environments."""
+        """`repeat` steps of all environments; if negative, they go on with a call."""
         if not self.compiled:
             with np.errstate(all="ignore"):
                 step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat)
             return
         if self._entry is None:
-            stores = self.constants, self.store, self.scratch[0]
-            self._entry = specialized(_step, *stores)
-            if len(self.scratch) > 1:
-                scratch = [store.address for store in self.scratch]
-                addresses = self.constants.address, self.store.address, scratch
-                self._plan = Plan(address_of(_step, *stores), *addresses, self.store.groups)
-        if self._plan is not None:
+            self._entry = specialized(_step, *self._job[:3])
+        if len(self.scratch) > 1:
             self._plan.run(repeat)
         else:
             self._entry(*self._job, repeat)
+
+    def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
+        """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""
+        tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
+        stride = self.store.slab.strides[0]
+        script = [self.num_envs, LANES, stride, len(inward), len(outward)]
+        for track in tracks:
+            script += self._place(track)
+        numbers = np.array(script, np.int64)
+        self._plan.run(steps, numbers.ctypes.data)
+
+    def _place(self, track: Track) -> tuple[int, int, int, int]:
+        """Address of the field in the first group, and of the array; numbers of an environment, how far apart there."""
+        start, _, (n, k, _) = self.store.fields[track.field]
+        address = self.store.slab.ctypes.data + WORD * (start + LANES * (track.column or 0))
+        return address, track.array.ctypes.data, *((n * k, 1) if track.column is None else (n, k))
+
+    @cached_property
+    def _plan(self) -> Plan:
+        scratch = [store.address for store in self.scratch]
+        addresses = self.constants.address, self.store.address, scratch
+        return Plan(address_of(_step, *self._job[:3]), *addresses, self.store.groups)

@@ -1,13 +1,14 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
 import hashlib
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import coordinates, diagnostics, parameters
+from vigym.engine import controls, coordinates, diagnostics, parameters
 from vigym.engine.admission import check_state
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
@@ -23,7 +24,6 @@ from vigym.engine.validation import batch, chosen, count, number, show
 
 MAGIC = b"vigym-1"
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
-CONTROLS = ("effort", "force", "torque")
 
 
 class Simulator:
@@ -74,7 +74,7 @@ class Simulator:
         x, q = coordinates.forward(self.model, start, x, q)
         rest = np.zeros_like(x)
         self._write(np.arange(self.num_envs), State(x, q, rest, rest), start, np.zeros_like(start), np.array([self.dt]))
-        self._unchecked = True  # the default pose is looked at when it is first used
+        self._unchecked = True
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in FIXED and name in self.__dict__:
@@ -85,7 +85,7 @@ class Simulator:
         options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
-        self._acting = set(CONTROLS)  # those that may differ from zero
+        self._acting = set(controls.FORCES)  # those that may differ from zero
         self._effort_limit = self._get("effort_limit")[..., 0]
         self._driven = any(driven(joint).any() for joint in self.model.axis_joints)
         self.recorders: list[Recorder] = []
@@ -234,38 +234,39 @@ class Simulator:
         """
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
-        if self._unchecked:
-            self._check(np.arange(self.num_envs), self.state, self.joint_positions())
-            self._unchecked = False
-        inputs = (effort, force, torque, target, target_velocity)
-        if self._acting or not all(value is None for value in inputs):
-            self._apply(inputs)
+        self._look()
+        if self._acting or not (effort is force is torque is target is target_velocity is None):
+            controls.take(self, controls.named(effort, force, torque, target, target_velocity))
         self._lanes.run(repeat)
         for recorder in self.recorders:
             recorder.frame(repeat)
 
-    def _apply(self, inputs: tuple[ArrayLike | None, ...]) -> None:
-        """Take over efforts, forces and torques (zero where left out) and targets, once all of them are checked."""
-        axes, bodies = (self.model.n_axes,), (self.model.n_bodies, 3)
-        shapes = axes, bodies, bodies, axes, axes
-        *controls, target, velocity = map(self._control, inputs, (*CONTROLS, "target", "target_velocity"), shapes)
-        if not self._driven and (target is not None or velocity is not None):
-            raise InputError("no drive follows a target here: give joints kp or kd, or leave targets out")
-        for name, value in zip(CONTROLS, controls, strict=True):
-            if value is not None:
-                if name == "effort":
-                    value = np.maximum(np.minimum(value, self._effort_limit), -self._effort_limit)[..., None]
-                self._set(name, value)
-                self._acting.add(name)
-            elif name in self._acting:
-                self._lanes.zero(name)
-                self._acting.remove(name)
-        for column, value in enumerate((target, velocity)):
-            if value is not None:
-                self._set("target", value, column=column)
+    def rollout(
+        self,
+        effort: ArrayLike | None = None,
+        force: ArrayLike | None = None,
+        torque: ArrayLike | None = None,
+        *,
+        target: ArrayLike | None = None,
+        target_velocity: ArrayLike | None = None,
+        steps: int | None = None,
+        read: Sequence[str] = ("x", "q", "v", "w"),
+    ) -> dict[str, Array]:
+        """Many steps in one call, each with controls of its own: what `step` would do one after the other, faster.
 
-    def _control(self, value: ArrayLike | None, name: str, shape: tuple[int, ...]) -> Array | None:
-        return None if value is None else batch(value, name, self.num_envs, shape, InputError)
+        effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
+        steps: how many, if no control tells
+        read: what to return, (steps, num_envs, ...) each, as it was after every step: any of "x", "q", "v", "w",
+        "joint_positions" and "joint_velocities"
+        """
+        given = controls.named(effort, force, torque, target, target_velocity)
+        return controls.rollout(self, given, steps, read)
+
+    def _look(self) -> None:
+        """At the default pose, when it is first used."""
+        if self._unchecked:
+            self._check(np.arange(self.num_envs), self.state, self.joint_positions())
+            self._unchecked = False
 
     # -------------------------------------------------------------------------------------------- read-out
     @property
@@ -372,7 +373,7 @@ class Simulator:
         if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
-        self._unchecked, self._acting = unchecked, set(CONTROLS)
+        self._unchecked, self._acting = unchecked, set(controls.FORCES)
         self._effort_limit = self._get("effort_limit")[..., 0]
         for recorder in self.recorders:
             recorder.jump(range(self.num_envs))

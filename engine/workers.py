@@ -26,13 +26,13 @@ class Plan:
         self.crew: list[Worker] = []
         first = groups * np.arange(threads + 1) // threads
         empty = np.zeros(threads + groups, int)
-        fixed = kernel, m, states, threads, 0
+        fixed = kernel, m, states, threads, 0, 0
         self.numbers = np.array([*fixed, *scratch, *empty[:threads], *first, *empty], np.int64)
         self.mailboxes = self.numbers[SCRATCH + threads :][1:threads]
         self.address = self.numbers.ctypes.data
 
-    def run(self, repeat: int) -> None:
-        """All groups, `repeat` steps each; comes back when all of them are done, whatever happens."""
+    def run(self, repeat: int, script: int = 0) -> None:
+        """All groups, `repeat` steps each, by a script (its address); comes back when all is done, come what may."""
         crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
         done, interrupt = True, None
         try:
@@ -41,7 +41,7 @@ class Plan:
                 self.crew = crew
             for worker in crew:
                 worker.wake()
-            done = lead(self.address, repeat, LOOKS)
+            done = lead(self.address, repeat, script, LOOKS)
         except BaseException as error:
             done, interrupt = False, error
         while not done:  # they still write into the caller's buffers

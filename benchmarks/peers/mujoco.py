@@ -8,7 +8,7 @@ from mujoco import rollout
 
 from vigym.benchmarks.peers.mjcf import Integrator, axis_names, to_mjcf
 from vigym.benchmarks.peers.tree import first_axes, shallow_tree
-from vigym.benchmarks.runner import Runner, Stopwatch
+from vigym.benchmarks.runner import LARGEST, Runner, Stopwatch
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, rotate
@@ -17,7 +17,6 @@ from vigym.engine.state import State
 
 __all__ = ["Mujoco", "coordinates", "to_mjcf"]
 INSTANT = 1e-6  # s: rates over so short a step are those of the velocities, to about 1e-10
-LARGEST = 2e8  # bytes that a rollout may write
 
 
 def coordinates(mechanism: Mechanism, model: Any, state: State) -> tuple[Array, Array]:

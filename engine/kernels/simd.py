@@ -59,6 +59,7 @@ __all__ = [
     "block",
     "call",
     "compiled",
+    "copy",
     "dump",
     "each",
     "fetch_add",
@@ -353,6 +354,18 @@ def fetch_add(context, address, value):
         return builder.atomic_rmw("add", builder.inttoptr(args[0], I64.as_pointer()), args[1], "acq_rel")
 
     return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def copy(context, target, source):
+    """Write the integer at one address to another."""
+
+    def generate(context, builder, sig, args):
+        target, source = (builder.inttoptr(arg, I64.as_pointer()) for arg in args)
+        builder.store(builder.load(source), target)
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64), generate
 
 
 @intrinsic

@@ -2,7 +2,7 @@
 
 A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
-    kernel, m, states, T, repeat,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
+    kernel, m, states, T, repeat, script,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
 
 The groups first[k]..first[k + 1] are thread k's own. It advances all of them by a few steps, then by a few more:
 next[k] counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more
@@ -10,13 +10,19 @@ work, or less of a core. A group's tasks are done in their order: done[g] counts
 MAILBOX (int64) tells another which plan, and which k, is its own:
 
     rings, answered, plan, k
+
+A SCRIPT (int64), if there is one, tells what comes into fields before each step, and which are written down after it:
+
+    environments, lanes, bytes of a group,  fields in, fields out,  then of each field
+    address in the first group, address of an array (steps, environments, n), n, places between two of these n in a lane
 """
 
 from vigym.engine.kernels.cache import SOURCES, DiskCache
-from vigym.engine.kernels.simd import call, compiled, fetch_add, load_acquire, store_release
+from vigym.engine.kernels.simd import call, compiled, copy, fetch_add, load_acquire, store_release
 
-KERNEL, MODEL, STATES, THREADS, REPEAT, SCRATCH = range(6)
+KERNEL, MODEL, STATES, THREADS, REPEAT, SCRIPT, SCRATCH = range(7)
 RINGS, ANSWERED, PLAN, WHO = range(4)
+ENVS, LANES, STRIDE, INWARD, OUTWARD, FIELDS = range(6)
 WORD = 8  # bytes
 TASK = 8  # steps
 
@@ -28,16 +34,50 @@ def native(function):
 
 
 @native
+def transfer(script, number, group, step, inward):
+    """One field of a group's environments, from or into the row of a step in its array."""
+    envs, lanes = load_acquire(script + WORD * ENVS), load_acquire(script + WORD * LANES)
+    place = script + WORD * (FIELDS + 4 * number)
+    field = load_acquire(place) + group * load_acquire(script + WORD * STRIDE)
+    array, n = load_acquire(place + WORD), load_acquire(place + 2 * WORD)
+    apart = WORD * lanes * load_acquire(place + 3 * WORD)
+    for lane in range(min(lanes, envs - group * lanes)):
+        there, here = array + WORD * n * (step * envs + group * lanes + lane), field + WORD * lane
+        for i in range(n):
+            if inward:
+                copy(here + apart * i, there + WORD * i)
+            else:
+                copy(there + WORD * i, here + apart * i)
+
+
+@native
+def play(plan, scratch, group, first, last, later):
+    """The steps first..last of a group; later: they are not the first of a call."""
+    kernel, m = load_acquire(plan + WORD * KERNEL), load_acquire(plan + WORD * MODEL)
+    states, script = load_acquire(plan + WORD * STATES), load_acquire(plan + WORD * SCRIPT)
+    if script == 0:
+        call(kernel, m, states, scratch, group, group + 1, first - last if later else last - first)
+        return
+    inward = load_acquire(script + WORD * INWARD)
+    both = inward + load_acquire(script + WORD * OUTWARD)
+    for step in range(first, last):
+        for number in range(inward):
+            transfer(script, number, group, step, True)
+        call(kernel, m, states, scratch, group, group + 1, -1 if later or step > first else 1)
+        for number in range(inward, both):
+            transfer(script, number, group, step, False)
+
+
+@native
 def work(plan, k):
     """Thread k's share of a plan."""
-    threads = load_acquire(plan + WORD * THREADS)
-    kernel, m = load_acquire(plan + WORD * KERNEL), load_acquire(plan + WORD * MODEL)
-    states, repeat = load_acquire(plan + WORD * STATES), load_acquire(plan + WORD * REPEAT)
+    threads, repeat = load_acquire(plan + WORD * THREADS), load_acquire(plan + WORD * REPEAT)
     scratch = plan + WORD * SCRATCH
     first = scratch + WORD * 2 * threads
     taken = first + WORD * (threads + 1)
     done = taken + WORD * threads
-    own, rounds = load_acquire(scratch + WORD * k), (repeat + TASK - 1) // TASK
+    own, steps = load_acquire(scratch + WORD * k), abs(repeat)
+    rounds = (steps + TASK - 1) // TASK
     for other in range(threads):
         whose = WORD * ((k + other) % threads)
         start = load_acquire(first + whose)
@@ -47,8 +87,7 @@ def work(plan, k):
             turn, group = task // count, start + task % count
             while load_acquire(done + WORD * group) < turn:
                 pass
-            steps = min(TASK, repeat - turn * TASK)
-            call(kernel, m, states, own, group, group + 1, -steps if turn else steps)
+            play(plan, own, group, turn * TASK, min(steps, turn * TASK + TASK), turn > 0 or repeat < 0)
             store_release(done + WORD * group, turn + 1)
             task = fetch_add(taken + whose, 1)
 
@@ -68,7 +107,7 @@ def serve(mailbox, looks):
 
 
 @native
-def lead(plan, repeat, looks):
+def lead(plan, repeat, script, looks):
     """Have all threads do their shares of so many steps, and thread 0's here; returns whether all of them are done."""
     threads = load_acquire(plan + WORD * THREADS)
     first = plan + WORD * (SCRATCH + 2 * threads)
@@ -76,6 +115,7 @@ def lead(plan, repeat, looks):
     for k in range(threads + groups):
         store_release(first + WORD * (threads + 1 + k), 0)
     store_release(plan + WORD * REPEAT, repeat)
+    store_release(plan + WORD * SCRIPT, script)
     for k in range(1, threads):
         mailbox = load_acquire(plan + WORD * (SCRATCH + threads + k))
         store_release(mailbox + WORD * PLAN, plan)
