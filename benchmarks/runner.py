@@ -98,15 +98,18 @@ class Vigym(Runner):
     def __init__(self, *args: Any, tolerance: float = 1e-6, cone: str = "pyramid", **options: Any) -> None:
         super().__init__(*args, **options)
         self.sim = Simulator(self.scene.mechanism, self.dt, self.num_envs, tolerance, cone, num_threads=self.threads)
-        x, q, v, w = self.scene.starts(self.num_envs)
-        self.sim.set_state(x=x, q=q, v=v, w=w)
+        starts = self.scene.starts(self.num_envs)
+        self.sim.set_state(*starts)
         self.twists = self.scene.twists(self.steps, self.dt)
         self.targets = None
         if self.scene.targets is not None:
             self.targets = np.stack([self.scene.controls(self.steps, self.dt, ahead) for ahead in self.shifts()], 1)
         self.alone = self.num_envs == 1 and self.targets is None and self.twists is None
         self.timing = "sim.step(repeat)" if self.alone else "sim.rollout"
-        self.chunk = int(np.clip(LARGEST // sum(part.nbytes for part in (x, q, v, w)), 1, self.steps))
+        self.chunk = int(np.clip(LARGEST // sum(part.nbytes for part in starts), 1, self.steps))
+        size = 0 if self.alone else self.chunk
+        # ones: memory that is really there
+        self.written = {name: np.ones((size, *part.shape)) for name, part in starts._asdict().items()}
         self.saved = self.sim.save()
 
     def reset(self) -> None:
@@ -133,8 +136,9 @@ class Vigym(Runner):
             return watch
         for first in range(0, self.steps, self.chunk):
             controls = self.controls(first, min(first + self.chunk, self.steps))
+            out = {name: array[: controls["steps"]] for name, array in self.written.items()}
             with watch:
-                self.sim.rollout(**controls)
+                self.sim.rollout(**controls, out=out)
         return watch
 
     def poses(self) -> tuple[Array, Array]:

@@ -57,11 +57,16 @@ def to_track(sim: "Simulator", name: str, value: Array) -> Track:
 
 
 def rollout(
-    sim: "Simulator", given: Mapping[str, ArrayLike], steps: int | None, read: Sequence[str]
+    sim: "Simulator",
+    given: Mapping[str, ArrayLike],
+    steps: int | None,
+    read: Sequence[str],
+    out: Mapping[str, Array] | None,
 ) -> dict[str, Array]:
     """See `Simulator.rollout`."""
     steps = length(sim, given, steps)
-    outputs = {name: np.empty((steps, sim.num_envs, *part(sim, name))) for name in names(read)}
+    shapes = {name: (steps, sim.num_envs, *part(sim, name)) for name in names(read if out is None else list(out))}
+    outputs = {name: np.empty(found) if out is None else room(name, out[name], found) for name, found in shapes.items()}
     checked = {
         name: batch(value, name, steps, (sim.num_envs, *shape(sim, name)), InputError) for name, value in given.items()
     }
@@ -95,6 +100,14 @@ def names(read: Sequence[str]) -> Sequence[str]:
 def part(sim: "Simulator", name: str) -> tuple[int, ...]:
     """Shape of what is read, of one environment."""
     return (sim.model.n_bodies, 4 if name == "q" else 3) if name in "xqvw" else (sim.model.n_axes,)
+
+
+def room(name: str, array: Array, shape: tuple[int, ...]) -> Array:
+    """An array to be written to, checked."""
+    good = type(array) is np.ndarray and array.dtype == float and array.shape == shape
+    if not (good and array.flags.c_contiguous and array.flags.writeable):
+        raise InputError(f"out[{name!r}] must be an array (float64, contiguous) of shape {shape}, got {show(array)}")
+    return array
 
 
 def length(sim: "Simulator", given: Mapping[str, ArrayLike], steps: int | None) -> int:

@@ -1,7 +1,7 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -251,6 +251,7 @@ class Simulator:
         target_velocity: ArrayLike | None = None,
         steps: int | None = None,
         read: Sequence[str] = ("x", "q", "v", "w"),
+        out: Mapping[str, Array] | None = None,
     ) -> dict[str, Array]:
         """Many steps in one call, each with controls of its own: what `step` would do one after the other, faster.
 
@@ -258,9 +259,10 @@ class Simulator:
         steps: how many, if no control tells
         read: what to return, (steps, num_envs, ...) each, as it was after every step: any of "x", "q", "v", "w",
         "joint_positions" and "joint_velocities"
+        out: what an earlier call returned, to be written over; new memory takes its time
         """
         given = controls.named(effort, force, torque, target, target_velocity)
-        return controls.rollout(self, given, steps, read)
+        return controls.rollout(self, given, steps, read, out)
 
     def _look(self) -> None:
         """At the default pose, when it is first used."""

@@ -86,6 +86,15 @@ def test_controls_that_stay(controls):
     assert_same(sim, rolled, {"effort": np.tile(effort, (STEPS, 1, 1)), "target": controls["target"]})
 
 
+def test_memory_that_is_there(controls):
+    sim = simulator()
+    rolled = simulator().rollout(**controls, read=READ)
+    for value in rolled.values():
+        value[:] = np.nan
+    assert sim.rollout(**controls, out=rolled) == rolled  # the same arrays
+    assert_same(sim, rolled, controls)
+
+
 def test_without_controls():
     sim = simulator()
     assert_same(sim, sim.rollout(steps=5, read=READ), {}, steps=5)
@@ -156,6 +165,9 @@ def test_what_cannot_be_done(controls):
         ({"effort": np.full((5, ENVS, 3), np.nan)}, r"effort\[0, 0, 0\] is nan"),
         ({"steps": 2, "read": ("x", "joint_position")}, "did you mean 'joint_positions'"),
         ({"steps": 2, "read": "y"}, "cannot read 'y'"),
+        ({"steps": 2, "out": {"y": np.zeros(3)}}, "cannot read 'y'"),
+        ({"steps": 2, "out": {"x": np.zeros((3, ENVS, 2, 3))}}, r"out\['x'\] must be .* \(2, 10, 2, 3\)"),
+        ({"steps": 2, "out": {"x": np.zeros((2, ENVS, 3, 2)).swapaxes(2, 3)}}, "contiguous"),
     ):
         with pytest.raises(InputError, match=said):
             sim.rollout(**wrong)
