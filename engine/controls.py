@@ -32,18 +32,14 @@ def shape(sim: "Simulator", name: str) -> tuple[int, ...]:
 def take(sim: "Simulator", given: Mapping[str, ArrayLike]) -> None:
     """Take over controls (num_envs, ...), once all of them are checked."""
     checked = {name: batch(value, name, sim.num_envs, shape(sim, name), InputError) for name, value in given.items()}
-    check_driven(sim, checked)
+    if not sim._driven and not checked.keys().isdisjoint(TARGETS):
+        raise InputError("no drive follows a target here: give joints kp or kd, or leave targets out")
     for name in sim._acting - checked.keys():
         sim._lanes.zero(name)
         sim._acting.remove(name)
     for name, value in checked.items():
         field, array, column = to_track(sim, name, value)
         sim._lanes.set(field, array, column=column)
-
-
-def check_driven(sim: "Simulator", names: Mapping[str, Array]) -> None:
-    if not sim._driven and not names.keys().isdisjoint(TARGETS):
-        raise InputError("no drive follows a target here: give joints kp or kd, or leave targets out")
 
 
 def to_track(sim: "Simulator", name: str, value: Array) -> Track:
@@ -70,11 +66,10 @@ def rollout(
     checked = {
         name: batch(value, name, steps, (sim.num_envs, *shape(sim, name)), InputError) for name, value in given.items()
     }
-    check_driven(sim, checked)
+    sim._look()
     take(sim, {name: value[0] for name, value in checked.items()})
     inward = [to_track(sim, name, value) for name, value in checked.items()]
     outward = [Track(READ[name], array, 0 if array.ndim == 3 else None) for name, array in outputs.items()]
-    sim._look()
     if sim.compiled and not sim.recorders:
         sim._lanes.play(steps, inward, outward)
         return outputs
