@@ -103,7 +103,8 @@ def measure(suite: str, quick: bool, folder: Path, repeats: int) -> None:
 
 def write(folder: Path, print_targets: bool) -> list[Row]:
     """Tables and pictures of all the rows in a folder."""
-    rows = read(sorted(folder.glob("*.csv"), key=lambda path: order(path.stem)))
+    paths = [folder / f"{suite}.csv" for suite in suites.SUITES]
+    rows = read([path for path in paths if path.exists()])
     if not rows:
         sys.exit(f"no measurements in {folder}")
     targets = evaluate(rows)
@@ -116,9 +117,3 @@ def write(folder: Path, print_targets: bool) -> list[Row]:
     if print_targets:
         print(tables.judged(targets))
     return rows
-
-
-def order(suite: str) -> int:
-    """Suites as they are listed, others last."""
-    names = list(suites.SUITES)
-    return names.index(suite) if suite in names else len(names)

@@ -29,8 +29,8 @@ class Bullet(Runner):
         self.handle = to_pybullet(mechanism, self.client, maximal, self.scene.planar)
         self.targets = self.scene.controls(self.steps, self.dt)
         self.twists = self.scene.twists(self.steps, self.dt)
-        objects = {number for number, _ in self.handle.bodies.values()}
-        self.longest = max(p.getNumJoints(number, physicsClientId=self.client) for number in objects)
+        self.objects = {number for number, _ in self.handle.bodies.values()}
+        self.longest = max(p.getNumJoints(number, physicsClientId=self.client) for number in self.objects)
         self.applies = any(has_law(joint) for joint in mechanism.joints)
 
     def reset(self) -> None:
@@ -77,8 +77,14 @@ class Bullet(Runner):
         return watch
 
     def poses(self) -> tuple[Array, Array] | None:
-        """See SHORTEST for what it cannot tell."""
-        return None if self.longest > SHORTEST else self.handle.poses()
+        """See SHORTEST for what it cannot tell; that a simulation is lost, it always can."""
+        if self.longest <= SHORTEST:
+            return self.handle.poses()
+        bases = [self.p.getBasePositionAndOrientation(n, physicsClientId=self.client) for n in self.objects]
+        if np.isfinite([x for x, _ in bases]).all():
+            return None
+        count = len(self.scene.mechanism.bodies)
+        return np.full((count, 3), np.nan), np.full((count, 4), np.nan)
 
     def velocities(self) -> tuple[Array, Array]:
         return self.handle.velocities()

@@ -5,8 +5,11 @@ import numpy as np
 import pytest
 
 from vigym import Mechanism
+from vigym.benchmarks.rows import Job
 from vigym.benchmarks.scenes import Scene, build
+from vigym.benchmarks.scenes.chain import GENTLE
 from vigym.benchmarks.scenes.scene import at_rest
+from vigym.benchmarks.worker import speed
 from vigym.engine.rotation import rotation_matrix
 
 pybullet = pytest.importorskip("pybullet")
@@ -117,3 +120,12 @@ def test_loops_stay_closed():
     engine = runner(scene)
     assert len(engine.handle.constraints) == 3
     np.testing.assert_allclose(engine.poses()[0], scene.start.x, atol=1e-6)
+
+
+@pytest.mark.parametrize(("links", "status"), [(20, "ok"), (50, "diverged")])
+def test_trees_that_are_lost_are_told(links, status):
+    # PyBullet's long multi-bodies become NaN at once, and are all the faster for it
+    job = Job("chain", "pybullet", "chain", {"links": links, "drop": GENTLE}, "reduced", {"maximal": False}, steps=10)
+    (row,) = speed(job)
+    assert row.status == status
+    assert (row.microseconds is None) == (status == "diverged")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from vigym.benchmarks import machine, plots, suites, tables
+from vigym.benchmarks.bench import write
 from vigym.benchmarks.rows import ACCURACY, Row, Table, read
 from vigym.benchmarks.scenes.chain import GENTLE
 from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time
@@ -133,6 +134,15 @@ def test_report(tmp_path):
     made = plots.draw(rows, tmp_path)
     assert {path.name for path in made} >= {"chain.png", "disc.png", "batch-disc.png", "a1.png", "free-chain.png"}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in made)
+
+
+def test_what_else_lies_in_the_folder_is_left_alone(tmp_path, capsys):
+    table = Table(tmp_path / "chain.csv")
+    for row in good_rows():
+        table.add(row)
+    (tmp_path / "envs.csv").write_text("name,steps_per_second\nVIQuadruped-v0,1000\n", encoding="utf-8")
+    assert len(write(tmp_path, print_targets=True)) == len(good_rows())
+    assert "| target |" in capsys.readouterr().out
 
 
 def test_names_of_machines():
