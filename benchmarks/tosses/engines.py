@@ -6,7 +6,7 @@ all tosses: (n, frames, 7), x and q, NaN after the end of a toss. Its parameters
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,10 @@ class Parameter:
 
 FRICTION = Parameter("friction", 0.08, 0.35)
 RESTITUTION = Parameter("restitution", 0.0, 0.6)
+SOFTNESS = (
+    Parameter("stiffness", 1e2, 1e6, logarithmic=True),  # N/m
+    Parameter("damping", 1e-1, 1e3, logarithmic=True),  # N s/m
+)
 
 
 def mechanism(**contact: float) -> Mechanism:
@@ -86,19 +90,24 @@ class VigymEngine(Engine):
     """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad."""
 
     name, parameters = "vigym", (FRICTION, RESTITUTION)
+    contact: ClassVar[dict[str, float]] = {"restitution": 0.1}  # any > 0: then it can be set
 
     def __init__(
         self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cone: str = "exact", turn: float = 0.0
     ) -> None:
         super().__init__(tosses, substeps, later)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
-        m = mechanism(restitution=0.1)  # any > 0: then it can be set
+        m = mechanism(**self.contact)
         self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
 
     def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
+        self.place(friction=friction, restitution=restitution)
+
+    def place(self, **contact: float) -> None:
+        """All cubes at their starts, with these parameters of the contacts."""
         self.failed = 0
         for sim, start in zip(self.sims, self.starts, strict=True):
-            sim.set_parameters(friction=np.full(8, friction), restitution=np.full(8, restitution))
+            sim.set_parameters(**{name: np.full(8, value) for name, value in contact.items()})
             x, v = (rotate(self.turn, start[:, part]) for part in (slice(0, 3), slice(7, 10)))
             q = multiply(self.turn, start[:, 3:7])
             sim.set_state(x=x[:, None], q=q[:, None], v=v[:, None], w=start[:, None, 10:13])
@@ -113,6 +122,18 @@ class VigymEngine(Engine):
             x, q, _, _ = sim.state
             out[:, frame, :3], out[:, frame, 3:] = rotate(back, x[:, 0]), multiply(back, q[:, 0])
         return out
+
+
+class SoftVigymEngine(VigymEngine):
+    """Contacts that give way; stiffness (N/m) and damping (N s/m) of each."""
+
+    name, parameters = "vigym, soft", (FRICTION, *SOFTNESS)
+    contact: ClassVar[dict[str, float]] = {"compliance": 1e-4}
+
+    def set(
+        self, friction: float = cube.FRICTION, stiffness: float = 1e4, damping: float = 0.0, **others: float
+    ) -> None:
+        self.place(friction=friction, compliance=1 / stiffness, contact_damping=damping)
 
 
 class MujocoEngine(Engine):
@@ -159,8 +180,7 @@ class BulletEngine(Engine):
     parameters: tuple[Parameter, ...] = (
         FRICTION,
         RESTITUTION,
-        Parameter("stiffness", 1e2, 1e6, logarithmic=True),
-        Parameter("damping", 1e-1, 1e3, logarithmic=True),
+        *SOFTNESS,
     )
 
     def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
@@ -208,4 +228,4 @@ class RigidBulletEngine(BulletEngine):
     name, parameters = "PyBullet", (FRICTION, RESTITUTION)
 
 
-ENGINES: tuple[type[Engine], ...] = (VigymEngine, MujocoEngine, BulletEngine, RigidBulletEngine)
+ENGINES: tuple[type[Engine], ...] = (VigymEngine, SoftVigymEngine, MujocoEngine, BulletEngine, RigidBulletEngine)

@@ -1,12 +1,15 @@
 """Contact parameters of an engine from measured tosses: the same optimiser, the same budget, the same loss for all."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tosses.data import Score, Tosses, score
 from vigym.benchmarks.tosses.engines import Engine, Parameter
+
+HEIGHTS = (-4e-4, -2e-4, 0.0, 2e-4, 4e-4)  # m: the ground is moved a little, and scores averaged, since they are rough
+BEST = 10  # of the points that the optimiser has tried, to choose from
 
 
 @dataclass(frozen=True)
@@ -28,11 +31,18 @@ def physical(parameters: tuple[Parameter, ...], unit: Array) -> dict[str, float]
     return values
 
 
+def steady(tosses: Tosses, engine: Engine, ground: float = 0.0, **values: float) -> Score:
+    """The mean score over a few heights of the ground, around `ground`."""
+    found = [score(tosses, engine(ground=ground + h, **values)) for h in HEIGHTS]
+    return Score(*np.mean([astuple(one) for one in found], axis=0).tolist())
+
+
 def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit:
     """The parameters that make `Score.total` of these tosses, which the engine was made for, least.
 
     By differential evolution, with so many simulations of all tosses: the loss is rough, since a cube that just rolls
-    over in one simulation does not in the next.
+    over in one simulation does not in the next. For the same reason the least loss is mostly a lucky one: the best few
+    are simulated again, on grounds a little higher and lower, and the best of their means is chosen.
     """
     from scipy.optimize import differential_evolution
 
@@ -41,7 +51,7 @@ def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit
     def loss(unit: Array) -> float:
         values = physical(parameters, unit)
         found = score(tosses, engine(**values))
-        tried.append((found.total, values, found))
+        tried.append((found.total, values))
         return min(found.total, 1e3)
 
     n, population = len(parameters), max(5, min(20, budget // 8))
@@ -54,5 +64,7 @@ def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit
         polish=False,
         seed=seed,
     )
-    _, values, found = min(tried, key=lambda entry: entry[0])
-    return Fit(values, found, len(tried))
+    best = [values for _, values in sorted(tried, key=lambda entry: entry[0])[:BEST]]
+    scores = [steady(tosses, engine, **values) for values in best]
+    chosen = int(np.argmin([one.total for one in scores]))
+    return Fit(best[chosen], scores[chosen], len(tried) + len(best) * len(HEIGHTS))

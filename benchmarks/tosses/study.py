@@ -5,18 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from vigym.benchmarks.scenes.scene import Array
-from vigym.benchmarks.tosses.data import RATE, Score, Tosses, score
+from vigym.benchmarks.tosses.data import RATE, Score, Tosses
 from vigym.benchmarks.tosses.engines import VigymEngine
+from vigym.benchmarks.tosses.fit import steady
 
-HEIGHTS = (-4e-4, -2e-4, 0.0, 2e-4, 4e-4)  # m: the ground is moved a little, and scores averaged, since they are rough
 TURNED_AWAY = 45.0  # degrees at the end: the cube lies on another face
-
-
-def steady(tosses: Tosses, engine: VigymEngine, ground: float = 0.0, **values: float) -> Score:
-    """The mean score over a few heights of the ground, around `ground`."""
-    found = [score(tosses, engine(ground=ground + h, **values)) for h in HEIGHTS]
-    names = ("position", "position_median", "rotation", "rotation_median")
-    return Score(*(float(np.mean([getattr(one, name) for one in found])) for name in names))
 
 
 def variants(tosses: Tosses, substeps: int, quick: bool = False) -> Iterator[tuple[str, Score]]:
