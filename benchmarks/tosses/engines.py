@@ -39,13 +39,14 @@ SOFTNESS = (
 )
 
 
-def mechanism(**contact: float) -> Mechanism:
-    """The cube of the tosses, with contacts in its corners."""
+def mechanism(rounding: float = 0.0, **contact: float) -> Mechanism:
+    """The cube of the tosses, with contacts in its corners, points or spheres of the radius `rounding` inside them."""
     m, plain = Mechanism(), cube.build(inertia=cube.INERTIA)
     body = plain.bodies[0]
     m.add_body(body.name, body.mass, body.inertia, body.shapes, position=body.position)
     for corner in plain.contacts:
-        m.add_contact(corner.name, corner.body, corner.point, **{"friction": cube.FRICTION, **contact})
+        point = corner.point - rounding * np.sign(corner.point)
+        m.add_contact(corner.name, corner.body, point, radius=rounding, **{"friction": cube.FRICTION, **contact})
     return m
 
 
@@ -87,17 +88,25 @@ class Engine(ABC):
 
 
 class VigymEngine(Engine):
-    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad."""
+    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad; rounding: of corners,
+    m."""
 
-    name, parameters = "vigym", (FRICTION, RESTITUTION)
+    name = "vigym"
+    parameters: tuple[Parameter, ...] = (FRICTION, RESTITUTION)
     contact: ClassVar[dict[str, float]] = {"restitution": 0.1}  # any > 0: then it can be set
 
     def __init__(
-        self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cone: str = "exact", turn: float = 0.0
+        self,
+        tosses: Tosses,
+        substeps: int = 8,
+        later: float = 0.0,
+        cone: str = "exact",
+        turn: float = 0.0,
+        rounding: float = 0.0,
     ) -> None:
         super().__init__(tosses, substeps, later)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
-        m = mechanism(**self.contact)
+        m = mechanism(rounding, **self.contact)
         self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
 
     def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
@@ -131,7 +140,12 @@ class SoftVigymEngine(VigymEngine):
     contact: ClassVar[dict[str, float]] = {"compliance": 1e-4}
 
     def set(
-        self, friction: float = cube.FRICTION, stiffness: float = 1e4, damping: float = 0.0, **others: float
+        self,
+        friction: float = cube.FRICTION,
+        restitution: float = 0.0,
+        stiffness: float = 1e4,
+        damping: float = 70.0,
+        **others: float,
     ) -> None:
         self.place(friction=friction, compliance=1 / stiffness, contact_damping=damping)
 

@@ -9,7 +9,6 @@ from vigym.benchmarks.tosses.data import Score, Tosses, score
 from vigym.benchmarks.tosses.engines import Engine, Parameter
 
 HEIGHTS = (-4e-4, -2e-4, 0.0, 2e-4, 4e-4)  # m: the ground is moved a little, and scores averaged, since they are rough
-BEST = 10  # of the points that the optimiser has tried, to choose from
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,7 @@ def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit
     """The parameters that make `Score.total` of these tosses, which the engine was made for, least.
 
     By differential evolution, with so many simulations of all tosses: the loss is rough, since a cube that just rolls
-    over in one simulation does not in the next. For the same reason the least loss is mostly a lucky one: the best few
-    are simulated again, on grounds a little higher and lower, and the best of their means is chosen.
+    over in one simulation does not in the next.
     """
     from scipy.optimize import differential_evolution
 
@@ -51,7 +49,7 @@ def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit
     def loss(unit: Array) -> float:
         values = physical(parameters, unit)
         found = score(tosses, engine(**values))
-        tried.append((found.total, values))
+        tried.append((found.total, values, found))
         return min(found.total, 1e3)
 
     n, population = len(parameters), max(5, min(20, budget // 8))
@@ -64,7 +62,5 @@ def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit
         polish=False,
         seed=seed,
     )
-    best = [values for _, values in sorted(tried, key=lambda entry: entry[0])[:BEST]]
-    scores = [steady(tosses, engine, **values) for values in best]
-    chosen = int(np.argmin([one.total for one in scores]))
-    return Fit(best[chosen], scores[chosen], len(tried) + len(best) * len(HEIGHTS))
+    _, values, found = min(tried, key=lambda entry: entry[0])
+    return Fit(values, found, len(tried))
