@@ -261,8 +261,7 @@ class Simulator:
         "joint_positions" and "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
-        given = controls.named(effort, force, torque, target, target_velocity)
-        return controls.rollout(self, given, steps, read, out)
+        return controls.rollout(self, controls.named(effort, force, torque, target, target_velocity), steps, read, out)
 
     def _look(self) -> None:
         """At the default pose, when it is first used."""
@@ -314,10 +313,9 @@ class Simulator:
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
         x, _, v, w = self.state
-        mass, inertia = self.parameter("mass"), self.parameter("inertia")
+        parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions(), self._get("gains")
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
-        moving = diagnostics.energy(self.model, x, v, w, mass, inertia, self.joint_positions(), self._get("gains"))
-        return moving + stored
+        return stored + diagnostics.energy(self.model, x, v, w, *parts)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""

@@ -58,7 +58,7 @@ def in_flight(tosses: Tosses) -> Tosses:
     for toss, states in enumerate(tosses.measured):
         x, q = states[:, :3], states[:, 3:7]
         lowest = (x[:, None] + rotate(q[:, None], corners))[..., 2].min(1)
-        n = int(np.argmax(~(lowest > CLEAR)))
+        n = int(np.argmax([*~(lowest > CLEAR), True]))
         if n < FEWEST:
             continue
         t = np.arange(n) / RATE
