@@ -52,7 +52,7 @@ def check_state(
             )
     if model.n_contacts:
         gap = diagnostics.gaps(model, x, q, offset)
-        for k, c in first(~(gap >= -SLACK)):
+        for k, c in first(~((gap >= -SLACK) | model.soft)):
             raise StateError(
                 f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "
                 f"{-gap[k, c]:.3g} m: start it at or above the plane"

@@ -23,6 +23,8 @@ class Contact:
     radius: m; 0 is a point.
     friction: Coulomb coefficient cf.
     restitution: speed after an impact over that before it, 0 to 1; what fell for less than two steps does not bounce.
+    compliance: m/N; 0 is hard. Otherwise the gap may be negative, and a spring of stiffness 1/compliance acts there.
+    damping: N s/m, of a contact with compliance.
     normal: (3,) in the world frame, unit, out of the ground.
     offset: m; the plane is normal . p = offset.
     tangents: (2, 3) rows t1, t2 in the world frame; t1, t2, normal are orthonormal and right-handed.
@@ -37,6 +39,8 @@ class Contact:
     offset: float
     tangents: Array
     restitution: float = 0.0
+    compliance: float = 0.0
+    damping: float = 0.0
 
 
 def make_contact(
@@ -49,6 +53,8 @@ def make_contact(
     normal: ArrayLike = (0.0, 0.0, 1.0),
     offset: float = 0.0,
     restitution: float = 0.0,
+    compliance: float = 0.0,
+    damping: float = 0.0,
 ) -> Contact:
     """A validated `Contact`; whether its body exists is the mechanism's to check. `normal` is normalised."""
     name = identifier(name, "contact name")
@@ -60,6 +66,12 @@ def make_contact(
     restitution = number(restitution, f"{what}: restitution", at_least=0.0)
     if restitution > 1.0:
         raise MechanismError(f"{what}: restitution must be at most 1, got {restitution:g}: bodies do not gain speed")
+    compliance = number(compliance, f"{what}: compliance", at_least=0.0)
+    damping = number(damping, f"{what}: damping", at_least=0.0)
+    if damping > 0 and not compliance:
+        raise MechanismError(f"{what}: damping has no effect on a hard contact; give it a compliance > 0")
+    if restitution > 0 and compliance > 0:
+        raise MechanismError(f"{what}: a soft contact rebounds by its compliance and damping; leave restitution out")
     return Contact(
         name=name,
         body=body,
@@ -70,4 +82,6 @@ def make_contact(
         offset=number(offset, f"{what}: offset"),
         tangents=read_only(basis[:2]),
         restitution=restitution,
+        compliance=compliance,
+        damping=damping,
     )

@@ -18,6 +18,11 @@ def energy(
     return kinetic + height + springs
 
 
+def contact_energy(gap: Array, compliance: Array) -> Array:
+    """Of the springs in contacts that gave way, J (N,)."""
+    return 0.5 * np.divide(np.minimum(gap, 0.0) ** 2, compliance, out=np.zeros_like(gap), where=compliance > 0).sum(-1)
+
+
 def momentum(x: Array, q: Array, v: Array, w: Array, mass: Array, inertia: Array, led: Array) -> Array:
     """Linear momentum, and angular momentum about the world's origin, (N, 6) in N s and N m s.
 

@@ -177,12 +177,16 @@ class Mechanism:
         normal: ArrayLike = (0.0, 0.0, 1.0),
         offset: float = 0.0,
         restitution: float = 0.0,
+        compliance: float = 0.0,
+        damping: float = 0.0,
     ) -> Contact:
         """Keep a point of a body, or a sphere around it, above the plane `normal . p = offset`.
 
         point: (3,) in the frame of the body, which was added before, m. radius: m.
         friction: Coulomb coefficient. normal: (3,) world, towards the free side. offset: m.
         restitution: speed after an impact over that before it, 0 to 1.
+        compliance: m/N; a contact is hard unless it has one, and then gives way, as a spring of stiffness 1/compliance
+        with this damping (N s/m) does.
         """
         contact = make_contact(
             name,
@@ -193,6 +197,8 @@ class Mechanism:
             normal=normal,
             offset=offset,
             restitution=restitution,
+            compliance=compliance,
+            damping=damping,
         )
         _check_new(self._contacts, contact.name, "contact")
         self._check_body(contact.body, f"contact {contact.name!r}: body")

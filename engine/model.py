@@ -62,6 +62,7 @@ class Model:
         self.joints = [*self.tree.joints, *(mechanism.joints[j] for j in self.loops.joints)]
         self.kinds = np.array([kind_of(joint) for joint in self.joints])
         limited = any(has_pairs(joint) for joint in mechanism.joints)
+        self.soft = np.array([contact.compliance > 0 for contact in mechanism.contacts], bool)
         self.features = Features(
             kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             limits=limited,
@@ -69,6 +70,7 @@ class Model:
             loops=bool(self.tree.loops),
             cone=cone,
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
+            soft=bool(self.soft.any()),
             smooth=smooth,
         )
         kinds = [kind for kind in self.features.kinds if kind % 16 != FLOATING or self.features.loops]
@@ -214,6 +216,7 @@ class Model:
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
             "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
             "restitution": np.array([[contact.restitution] for contact in mechanism.contacts]).reshape(-1, 1),
+            "soft": np.array([[c.compliance, c.damping] for c in mechanism.contacts]).reshape(-1, 2),
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
             "gains": np.stack([column(name) for name in ("stiffness", "rest", "damping", "kp", "kd")], -1),
             "target": np.stack([column("target"), column("target_velocity")], -1),

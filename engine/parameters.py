@@ -30,6 +30,8 @@ PLACES = {
     "inertia": Place("inertia", (0, 1, 2, 3, 4, 5)),
     "friction": Place("friction", (0,)),
     "restitution": Place("restitution", (0,)),
+    "compliance": Place("soft", (0,)),
+    "contact_damping": Place("soft", (1,)),
     "offset": Place("offset", (0,)),
     "stiffness": Place("gains", (0,)),
     "damping": Place("gains", (2,)),
@@ -40,7 +42,7 @@ PLACES = {
 }
 
 
-OF_CONTACTS = ("friction", "restitution", "offset")
+OF_CONTACTS = ("friction", "restitution", "compliance", "contact_damping", "offset")
 
 
 def shape(model: Model, name: str) -> tuple[int, ...]:
@@ -86,16 +88,22 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
         bad = skew | (moments[..., 0] <= 0) | (moments[..., :2].sum(-1) < moments[..., 2] * (1 - 1e-6))
         rule = "symmetric, positive definite, no principal moment larger than the sum of the other two"
     else:
-        least = name in ("mass", "effort_limit")
+        least = name in ("mass", "effort_limit", "compliance")
         bad, rule = (value <= 0 if least else value < 0), "> 0" if least else ">= 0"
         bad &= name != "offset"
+        cannot, why = np.zeros((0, 2), bool), ""
         if name == "restitution":
             bad, rule = bad | (value > 1), "0 to 1"
-            for k, c in np.argwhere((value > 0) & (not model.features.bounce))[:1]:
-                raise InputError(
-                    f"restitution of contact {model.mechanism.contacts[c].name!r} (environment {env[k]}) cannot be "
-                    "changed: no contact of the mechanism has any; give one of them a restitution > 0"
-                )
+            cannot, why = (
+                (value > 0) & (model.soft | (not model.features.bounce)),
+                ("no contact of the mechanism has any, or this one is soft; give a hard one a restitution > 0"),
+            )
+        elif name in ("compliance", "contact_damping"):
+            bad &= model.soft
+            cannot, why = (value != 0) & ~model.soft, "it is hard; give it a compliance > 0"
+        for k, c in np.argwhere(cannot)[:1]:
+            contact = model.mechanism.contacts[c].name
+            raise InputError(f"{name} of contact {contact!r} (environment {env[k]}) cannot be changed: {why}")
     if name in ("mass", "inertia"):
         names = [f"body {body.name!r}" for body in model.mechanism.bodies]
     elif name in OF_CONTACTS:
@@ -115,7 +123,7 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
 
 def check_gaps(model: Model, gaps: Array, env: Indices) -> None:
     """InputError if a plane was moved into what is above it."""
-    for k, c in np.argwhere(gaps < -SLACK)[:1]:
+    for k, c in np.argwhere((gaps < -SLACK) & ~model.soft)[:1]:
         name = model.mechanism.contacts[c].name
         raise InputError(
             f"offset of contact {name!r} (environment {env[k]}): the plane would cut {-gaps[k, c]:.3g} m deep"

@@ -261,8 +261,7 @@ class Simulator:
         "joint_positions" and "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
-        given = controls.named(effort, force, torque, target, target_velocity)
-        return controls.rollout(self, given, steps, read, out)
+        return controls.rollout(self, controls.named(effort, force, torque, target, target_velocity), steps, read, out)
 
     def _look(self) -> None:
         """At the default pose, when it is first used."""
@@ -312,10 +311,11 @@ class Simulator:
         return np.einsum("ncj,cjk->nck", local * moved[..., None], frame)
 
     def energy(self) -> Array:
-        """Kinetic energy and potential energy of gravity and springs, J (num_envs,)."""
+        """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
         x, _, v, w = self.state
-        mass, inertia = self.parameter("mass"), self.parameter("inertia")
-        return diagnostics.energy(self.model, x, v, w, mass, inertia, self.joint_positions(), self._get("gains"))
+        parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions(), self._get("gains")
+        stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
+        return stored + diagnostics.energy(self.model, x, v, w, *parts)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
@@ -334,8 +334,8 @@ class Simulator:
 
     # -------------------------------------------------------------------------------------------- parameters
     def parameter(self, name: str) -> Array:
-        """mass, inertia (of bodies), friction, restitution, offset (of contacts), stiffness, damping, kp, kd,
-        effort_limit or joint_friction (of free joint axes), as an array that leads with the environment."""
+        """mass, inertia (of bodies), friction, restitution, compliance, contact_damping, offset (of contacts),
+        stiffness, damping, kp, kd, effort_limit or joint_friction (of free joint axes): (num_envs, ...)."""
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 

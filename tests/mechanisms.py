@@ -25,11 +25,17 @@ class Scene:
 
 @st.composite
 def scenes(
-    draw: st.DrawFn, contacts: bool = False, laws: bool = False, loops: bool = False, consistent: bool = False
+    draw: st.DrawFn,
+    contacts: bool = False,
+    laws: bool = False,
+    loops: bool = False,
+    consistent: bool = False,
+    soft: bool = False,
 ) -> Scene:
     """A tree of 1 to 8 bodies with any joints at a random pose in motion; with the parts that are asked for.
 
-    A loop is closed by one more joint, which the motion does not obey unless it is to be `consistent`.
+    A loop is closed by one more joint, which the motion does not obey unless it is to be `consistent`. Two of three
+    contacts are `soft`, and may be below their planes.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(2 if loops else 1, 8))
@@ -46,7 +52,7 @@ def scenes(
             m.add_joint(f"j{i}", kind, "world" if parents[i] < 0 else f"b{parents[i]}", f"b{i}", **options)
         if x is not None and q is not None:
             if contacts:
-                add_contacts(m, np.random.default_rng(seed), x, q)
+                add_contacts(m, np.random.default_rng(seed), x, q, soft)
             if loops:
                 add_loop(m, np.random.default_rng(seed), x, q, parents)
         return m
@@ -102,16 +108,20 @@ def limits(joint) -> list[tuple[float, float]]:
     return [(max(low, -1.0), min(high, 1.0)) for low, high in zip(joint.lower, joint.upper, strict=True)]
 
 
-def add_contacts(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.ndarray) -> None:
+def add_contacts(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.ndarray, soft: bool = False) -> None:
     """Points and spheres that are just about to touch planes of any orientation."""
     for c in range(rng.integers(1, 5)):
         i = rng.integers(len(x))
         point, radius, normal = 0.3 * rng.normal(size=3), rng.choice([0.0, 0.05]), rng.normal(size=3)
         normal = normal / np.linalg.norm(normal)
         gap = rng.choice([0.0, 1e-4, 2e-3, 0.5])
-        offset = normal @ (x[i] + rotate(q[i], point)) - radius - gap
         friction = rng.choice([0.0, 0.3, 0.9])
-        m.add_contact(f"c{c}", f"b{i}", point, radius=radius, friction=friction, normal=normal, offset=offset)
+        give = {}
+        if soft and rng.integers(3):
+            gap = gap * rng.choice([1.0, -1.0])
+            give = {"compliance": rng.choice([1e-5, 1e-3]), "damping": rng.choice([0.0, 10.0])}
+        offset = normal @ (x[i] + rotate(q[i], point)) - radius - gap
+        m.add_contact(f"c{c}", f"b{i}", point, radius=radius, friction=friction, normal=normal, offset=offset, **give)
 
 
 def add_loop(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.ndarray, parents: list[int]) -> None:

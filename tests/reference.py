@@ -19,7 +19,7 @@ every inequality, a slack a and a multiplier b. With z the pose and z+ = z moved
 g: joint rows, c: coordinates of free axes, phi: contact gaps, G = dg/dz, E: map of the efforts tau on free
 axes. The pairs (slack a, multiplier b) are
 
-    contact     phi(z+)                     gamma     force along the normal
+    contact     phi(z+)                     gamma     force along the normal; see `softness` for soft ones
     cone        cf gamma - sum beta         psi       no force
     direction   eta = (+-t . B) V + psi     beta      force along +-t, four to a contact
     limits      c(z+) - lower               gamma_lo  effort +1
@@ -254,6 +254,17 @@ def momentum(m, state, dt):
     return np.sum(mass * v, axis=0), np.sum(angular, axis=0)
 
 
+def softness(contact, h, gap):
+    """(give, sunk): a soft contact has the slack phi(z+) + give gamma - sunk.
+
+    From gamma = -phi(z+)/K - d (phi(z+) - min(phi(z), 0))/h, where that is positive.
+    """
+    if not contact.compliance:
+        return 0.0, 0.0
+    stiffness = 1 / contact.compliance + contact.damping / h
+    return 1 / stiffness, contact.damping / h * min(gap, 0.0) / stiffness
+
+
 class Problem:
     """The equations of one step; the constructor works out all that does not depend on the unknowns."""
 
@@ -284,7 +295,8 @@ class Problem:
         unit = np.eye(len(N) + len(self.c0) + len(self.V0))
         for k, contact in enumerate(m.contacts):
             normal, cone = len(pairs), len(pairs) + 1
-            pairs.append((N[k], 0.0, unit[k], {}))
+            give, sunk = softness(contact, h, gaps(m, self.x, self.q)[k])
+            pairs.append((N[k], -sunk, unit[k], {normal: give} if give else {}))
             if contact.friction > 0:
                 betas = {cone + i: -1.0 for i in (1, 2, 3, 4)}
                 pairs.append((0 * N[k], 0.0, 0 * unit[k], {normal: contact.friction} | betas))
@@ -442,13 +454,15 @@ def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
     for contact in m.contacts:
         if room[first] > slack:
             known[first] = 0.0
+        elif contact.compliance:
+            known[first] = max(0.0, -room[first] / problem.A[first, first])
         if contact.friction > 0:
             eta = room[first + 2 : first + 6]  # +- B V
             sliding = max(0.0, -eta.min())
             known[first + 1] = sliding
             known |= {first + 2 + i: 0.0 for i in range(4) if eta[i] + sliding > slack}
             (equal if sliding > slack else inside).append(first + 1)
-        if room[first] < -slack:
+        if room[first] < -slack and not contact.compliance:
             return np.inf
         first += 6 if contact.friction > 0 else 1
     while first < len(room):

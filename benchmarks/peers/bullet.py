@@ -92,6 +92,9 @@ def _load(handle: Handle, members: Sequence[Member]) -> None:
             # friction by itself: next to other values it does not reach the links of a tree
             p.changeDynamics(*where, lateralFriction=group[0].friction, physicsClientId=client)
             p.changeDynamics(*where, restitution=group[0].restitution, physicsClientId=client)
+            if group[0].compliance:
+                soft = {"contactStiffness": 1 / group[0].compliance, "contactDamping": group[0].damping}
+                p.changeDynamics(*where, **soft, physicsClientId=client)
         if joint is not None:
             handle.joints[joint.name] = [(number, links[part.link]) for part in parts(joint)]
             _set_motors(handle, joint)

@@ -18,10 +18,11 @@ def level(contact: Contact) -> float:
 
 
 def surfaces(mechanism: Mechanism) -> dict[str, list[list[Contact]]]:
-    """Contacts of each body in groups that share friction, restitution and plane."""
+    """Contacts of each body in groups that share friction, restitution, softness and plane."""
     found: dict[str, dict[tuple[float, ...], list[Contact]]] = {body.name: {} for body in mechanism.bodies}
     for c in mechanism.contacts:
-        found[c.body].setdefault((c.friction, c.restitution, *c.normal, level(c)), []).append(c)
+        alike = c.friction, c.restitution, c.compliance, c.damping, *c.normal, level(c)
+        found[c.body].setdefault(alike, []).append(c)
     return {name: list(groups.values()) for name, groups in found.items()}
 
 

@@ -204,6 +204,10 @@ def _contacts(
     planes: dict[tuple[float, ...], str] = {}
     silent = {"contype": "0", "conaffinity": "0"}
     for c in mechanism.contacts:
+        if c.compliance:
+            raise MechanismError(
+                f"contact {c.name!r}: MuJoCo's softness is an acceleration by depth (solref), not a compliance in m/N"
+            )
         radius = c.radius if c.radius > 0 else POINT
         level = c.offset + c.radius - radius
         key = (*c.normal, level)

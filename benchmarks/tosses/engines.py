@@ -6,7 +6,7 @@ all tosses: (n, frames, 7), x and q, NaN after the end of a toss. Its parameters
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,15 +33,20 @@ class Parameter:
 
 FRICTION = Parameter("friction", 0.08, 0.35)
 RESTITUTION = Parameter("restitution", 0.0, 0.6)
+SOFTNESS = (
+    Parameter("stiffness", 1e2, 1e6, logarithmic=True),  # N/m
+    Parameter("damping", 1e-1, 1e3, logarithmic=True),  # N s/m
+)
 
 
-def mechanism(**contact: float) -> Mechanism:
-    """The cube of the tosses, with contacts in its corners."""
+def mechanism(rounding: float = 0.0, **contact: float) -> Mechanism:
+    """The cube of the tosses, with contacts in its corners, points or spheres of the radius `rounding` inside them."""
     m, plain = Mechanism(), cube.build(inertia=cube.INERTIA)
     body = plain.bodies[0]
     m.add_body(body.name, body.mass, body.inertia, body.shapes, position=body.position)
     for corner in plain.contacts:
-        m.add_contact(corner.name, corner.body, corner.point, **{"friction": cube.FRICTION, **contact})
+        point = corner.point - rounding * np.sign(corner.point)
+        m.add_contact(corner.name, corner.body, point, radius=rounding, **{"friction": cube.FRICTION, **contact})
     return m
 
 
@@ -83,22 +88,35 @@ class Engine(ABC):
 
 
 class VigymEngine(Engine):
-    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad."""
+    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad; rounding: of corners,
+    m."""
 
-    name, parameters = "vigym", (FRICTION, RESTITUTION)
+    name = "vigym"
+    parameters: tuple[Parameter, ...] = (FRICTION, RESTITUTION)
+    contact: ClassVar[dict[str, float]] = {"restitution": 0.1}  # any > 0: then it can be set
 
     def __init__(
-        self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cone: str = "exact", turn: float = 0.0
+        self,
+        tosses: Tosses,
+        substeps: int = 8,
+        later: float = 0.0,
+        cone: str = "exact",
+        turn: float = 0.0,
+        rounding: float = 0.0,
     ) -> None:
         super().__init__(tosses, substeps, later)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
-        m = mechanism(restitution=0.1)  # any > 0: then it can be set
+        m = mechanism(rounding, **self.contact)
         self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
 
     def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
+        self.place(friction=friction, restitution=restitution)
+
+    def place(self, **contact: float) -> None:
+        """All cubes at their starts, with these parameters of the contacts."""
         self.failed = 0
         for sim, start in zip(self.sims, self.starts, strict=True):
-            sim.set_parameters(friction=np.full(8, friction), restitution=np.full(8, restitution))
+            sim.set_parameters(**{name: np.full(8, value) for name, value in contact.items()})
             x, v = (rotate(self.turn, start[:, part]) for part in (slice(0, 3), slice(7, 10)))
             q = multiply(self.turn, start[:, 3:7])
             sim.set_state(x=x[:, None], q=q[:, None], v=v[:, None], w=start[:, None, 10:13])
@@ -113,6 +131,23 @@ class VigymEngine(Engine):
             x, q, _, _ = sim.state
             out[:, frame, :3], out[:, frame, 3:] = rotate(back, x[:, 0]), multiply(back, q[:, 0])
         return out
+
+
+class SoftVigymEngine(VigymEngine):
+    """Contacts that give way; stiffness (N/m) and damping (N s/m) of each."""
+
+    name, parameters = "vigym, soft", (FRICTION, *SOFTNESS)
+    contact: ClassVar[dict[str, float]] = {"compliance": 1e-4}
+
+    def set(
+        self,
+        friction: float = cube.FRICTION,
+        restitution: float = 0.0,
+        stiffness: float = 1e4,
+        damping: float = 70.0,
+        **others: float,
+    ) -> None:
+        self.place(friction=friction, compliance=1 / stiffness, contact_damping=damping)
 
 
 class MujocoEngine(Engine):
@@ -159,8 +194,7 @@ class BulletEngine(Engine):
     parameters: tuple[Parameter, ...] = (
         FRICTION,
         RESTITUTION,
-        Parameter("stiffness", 1e2, 1e6, logarithmic=True),
-        Parameter("damping", 1e-1, 1e3, logarithmic=True),
+        *SOFTNESS,
     )
 
     def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
@@ -208,4 +242,4 @@ class RigidBulletEngine(BulletEngine):
     name, parameters = "PyBullet", (FRICTION, RESTITUTION)
 
 
-ENGINES: tuple[type[Engine], ...] = (VigymEngine, MujocoEngine, BulletEngine, RigidBulletEngine)
+ENGINES: tuple[type[Engine], ...] = (VigymEngine, SoftVigymEngine, MujocoEngine, BulletEngine, RigidBulletEngine)

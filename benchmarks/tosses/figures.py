@@ -12,12 +12,11 @@ from vigym.benchmarks.tosses.data import RATE, Tosses, errors
 from vigym.benchmarks.tosses.study import landing, rotation_over_time
 
 COLORS = {"vigym": "tab:red", "MuJoCo": "tab:blue", "PyBullet": "tab:green"}
-DASHES = {"PyBullet, soft": "--"}
 
 
 def look(name: str) -> dict[str, str]:
     """Colour and dashes of an engine."""
-    return {"color": COLORS[name.split(",")[0]], "linestyle": DASHES.get(name, "-"), "label": name}
+    return {"color": COLORS[name.split(",")[0]], "linestyle": "--" if name.endswith(", soft") else "-", "label": name}
 
 
 def distributions(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:

@@ -1,12 +1,14 @@
 """Contact parameters of an engine from measured tosses: the same optimiser, the same budget, the same loss for all."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tosses.data import Score, Tosses, score
 from vigym.benchmarks.tosses.engines import Engine, Parameter
+
+HEIGHTS = (-4e-4, -2e-4, 0.0, 2e-4, 4e-4)  # m: the ground is moved a little, and scores averaged, since they are rough
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ def physical(parameters: tuple[Parameter, ...], unit: Array) -> dict[str, float]
         value = low + float(np.clip(u, 0, 1)) * (high - low)
         values[p.name] = float(np.exp(value)) if p.logarithmic else value
     return values
+
+
+def steady(tosses: Tosses, engine: Engine, ground: float = 0.0, **values: float) -> Score:
+    """The mean score over a few heights of the ground, around `ground`."""
+    found = [score(tosses, engine(ground=ground + h, **values)) for h in HEIGHTS]
+    return Score(*np.mean([astuple(one) for one in found], axis=0).tolist())
 
 
 def fit(engine: Engine, tosses: Tosses, budget: int = 100, seed: int = 0) -> Fit:

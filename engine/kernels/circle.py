@@ -13,7 +13,7 @@ inside |vector| <= scalar, whose Jordan product is
 
 At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
 A contact without friction (cf = 0) has no interior: U and W rest at (1, 0, 0) and take no part. `lift` is 0, or cf in a
-relaxed step, see cone.py.
+relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs
@@ -61,9 +61,11 @@ def force(cf, a):
     return [a[0], rough * a[2], rough * a[3]]
 
 
-def rows(cf, lift, a, b, phi, slip):
+def rows(cf, lift, give, a, b, phi, slip):
     """Residuals of the four rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
     on = active(cf)
+    if give is not None:
+        phi = phi + give * a[0]
     values = [phi - lift * a[1], cf * a[0], slip[0], slip[1]]
     return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
@@ -74,7 +76,7 @@ def inverses(a, b):
     return [1.0 / (a[0] * b[0]), 1.0 / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2]), 1.0 / w[0], 0.0]
 
 
-def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
+def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         gamma d(s_gamma) + s_gamma d(gamma) = k0,   U o dW + W o dU = (k1, k2, k3),   db = d(row) + r
@@ -83,6 +85,8 @@ def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
     on = active(cf)
     u, w = cones(a, b)
     ib = inverse[0] * a[0]  # 1/s_gamma
+    if give is not None:
+        ib = ib / (1.0 + give * a[0] * ib)  # 1/(s_gamma + give gamma)
     q = a[0] * ib
     gamma = (k[0] - a[0] * r[0]) * ib - q * dphi  # at dpsi = 0
     deta = [dslip[0] + r[2], dslip[1] + r[3]]
@@ -97,6 +101,8 @@ def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
     radius = cf * gamma + r[1]
     beta = [on[1] * (k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[2] for j in range(2)]
     da = [gamma, dpsi, *beta]
+    if give is not None:
+        dphi = dphi + give * gamma
     db = [dphi - lift * dpsi + r[0], *(on[1] * x for x in (radius, *deta))]
     return da, db
 

@@ -10,6 +10,8 @@ may turn back before it reaches one. With `lift` = cf instead of 0, the row of t
 
 which is the convex problem of Anitescu (2006): monotone, solvable, the same where nothing slides. Such a RELAXED step
 is the second choice where the exact one finds no end (step.py).
+
+A contact that is not hard has `give` gamma added to that row (contact.py); `give` is None where all are.
 """
 
 from vigym.engine.kernels import circle, pyramid

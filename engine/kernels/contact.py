@@ -12,6 +12,14 @@ that it had; in the next, which starts there, the gap must grow by h e approach 
 so that it leaves with just that speed. What approaches more slowly than it falls in two steps does not bounce, and an
 impact whose second step cannot be solved (it says so) stays without its rebound.
 
+A contact with a compliance K gives way: its gap may be negative, where a spring and a damper d press it out,
+
+    gamma = max(0, -phi(z+)/K - d (phi(z+) - min(phi(z), 0))/h)
+
+which is what a hard contact does with `phi(z+) + give gamma - sunk` in the place of its gap,
+
+    give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
+
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
     d(force) = c - W (dphi, dslip),   W and c from cone.direction
@@ -42,7 +50,12 @@ def prepare_contact(m, s, t, c):
         t.approach[c][0] = -1.0 * (dot(frame[0], V[:3]) + dot(mat(t.lever0[c])[0], V[3:]))
     cold = on(t.cold[0][0])
     shape, sizes = cone.of(m), scales(m, t)
-    normal = open_pair(distance(m, s, c, add(vec(t.x[i]), rho)), *sizes[cone.NORMAL])
+    phi = distance(m, s, c, add(vec(t.x[i]), rho))
+    if m.features.soft:
+        K, rate = s.soft[c][0], s.soft[c][1] / t.h[0][0]
+        t.soft[c][0] = K / (1.0 + K * rate)
+        t.soft[c][1] = rate * t.soft[c][0] * select(less(phi, 0.0), phi, 0.0)
+    normal = open_pair(phi, *sizes[cone.NORMAL])
     guess = zip(shape.open_sizes(sizes, normal), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
     last = [[select(cold, fresh[k], old[k]) for k in range(shape.PAIRS)] for fresh, old in guess]
     a, b = shape.warm(*last, sizes, m.option[0][2])
@@ -53,6 +66,11 @@ def prepare_contact(m, s, t, c):
 def distance(m, s, c, point):
     """Gap of the contact when its point (or the centre of its sphere) is there."""
     return dot(mat(m.frame[c])[0], point) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
+
+
+def give(m, t, c):
+    """By how much the contact gives way to its normal force, m/N; None where all are hard."""
+    return t.soft[c][0] if m.features.soft else None
 
 
 def scales(m, t):
@@ -74,10 +92,12 @@ def move_contact(m, s, t, c):
     phi = distance(m, s, c, add(vec(t.xn[i]), rho))
     if m.features.bounce:
         phi = phi - h * s.rebound[c][0]
+    if m.features.soft:
+        phi = phi - t.soft[c][1]
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     shape, flags = cone.of(m), cone.of(m).active(cf)
-    rows = shape.rows(cf, t.relax[0][0] * cf, a, b, phi, slip)
+    rows = shape.rows(cf, t.relax[0][0] * cf, give(m, t, c), a, b, phi, slip)
     store(t.cr[c], rows)
     note(t, t.norm, shape.errors(h, shape.excess(m, shape.measure(t, a, b, flags), flags), rows))
     note(t, t.geometry, rows[:1])
@@ -98,7 +118,7 @@ def response(m, s, t, c, k, r, dphi, dslip):
     """Change of the force along (n, t1, t2), and (da, db)."""
     cf, shape = s.friction[c][0], cone.of(m)
     pair = vec(t.ca[c]), vec(t.cb[c]), vec(t.ci[c])
-    da, db = shape.direction(cf, t.relax[0][0] * cf, *pair, k, r, dphi, dslip)
+    da, db = shape.direction(cf, t.relax[0][0] * cf, give(m, t, c), *pair, k, r, dphi, dslip)
     return shape.force(cf, da), da, db
 
 

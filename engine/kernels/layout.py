@@ -100,6 +100,7 @@ def state_fields(size):
         "inertia": (n, 6),
         "friction": (c, 1),
         "restitution": (c, 1),
+        "soft": (c, 2),  # compliance and damping
         "offset": (c, 1),  # of the plane of each contact
         "gains": (a, 5),  # stiffness, rest, damping, kp, kd
         "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
@@ -163,6 +164,7 @@ def scratch_fields(size):
         "command": (a, 1),
         "ddry": (a, 1),
         "approach": (c, 1),
+        "soft": (c, 2),  # give and sunk
         "lever0": (c, 3, 3),
         "lever": (c, 3, 3),
         **{name: (c, size.p) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},

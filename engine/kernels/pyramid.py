@@ -10,7 +10,7 @@ all pairs have the same unit:
         eta_i   = (+-) h B V + psi      sliding that direction i does not oppose
 
 A contact without friction (cf = 0) has no interior: its five friction pairs rest at 1 and take no part. `lift` is 0, or
-cf in a relaxed step, see cone.py.
+cf in a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs
@@ -42,15 +42,17 @@ def force(cf, a):
     return [a[0], rough * (a[2] - a[3]), rough * (a[4] - a[5])]
 
 
-def rows(cf, lift, a, b, phi, slip):
+def rows(cf, lift, give, a, b, phi, slip):
     """Residuals of the six linear rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
     on = active(cf)
+    if give is not None:
+        phi = phi + give * a[0]
     values = [phi - lift * a[1], cf * a[0] - (a[2] + a[3] + a[4] + a[5])]
     values += [slip[0] + a[1], a[1] - slip[0], slip[1] + a[1], a[1] - slip[1]]
     return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
-def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
+def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         a db + b da = k,   db = d(row) + r
@@ -58,6 +60,8 @@ def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
     solved in closed form: psi, then gamma and the betas. `inverse` is 1/(a b)."""
     on = active(cf)
     ib = [inverse[j] * a[j] * on[j] for j in range(PAIRS)]  # 1/b, 0 for pairs at rest
+    if give is not None:
+        ib[0] = ib[0] / (1.0 + give * a[0] * ib[0])  # 1/(s_gamma + give gamma)
     q = [a[j] * ib[j] for j in range(PAIRS)]
     c = [(k[j] - a[j] * r[j]) * ib[j] for j in range(PAIRS)]
     slip = [None, None, dslip[0], -1.0 * dslip[0], dslip[1], -1.0 * dslip[1]]
@@ -71,6 +75,8 @@ def direction(cf, lift, a, b, inverse, k, r, dphi, dslip):
     da[0] = da[0] + raised * da[1]
     for j in range(2, PAIRS):
         da[j] = beta[j - 2] - q[j] * da[1]
+    if give is not None:
+        dphi = dphi + give * da[0]
     db = [dphi - lift * da[1] + r[0], cf * da[0] - (da[2] + da[3] + da[4] + da[5]) + r[1]]
     db += [slip[j] + da[1] + r[j] for j in range(2, PAIRS)]
     return da, [on[j] * db[j] for j in range(PAIRS)]

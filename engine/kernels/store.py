@@ -19,6 +19,7 @@ class Features(NamedTuple):
     loops: bool
     cone: str = "pyramid"  # see cone.py
     bounce: bool = False  # contacts with restitution
+    soft: bool = False  # contacts with compliance
     smooth: bool = False  # pairs stop at a product of their own, instead of 0
 
     @property

@@ -293,3 +293,25 @@ def test_models(name):
         # loops are closed softly: some per cent of gravity
         atol = 0.5 if loops else 1e-3 * (1 + np.abs(ours).max())
         np.testing.assert_allclose(peers.accelerations_of(make, h), ours, atol=atol)
+
+
+def test_soft_contacts_in_pybullet():
+    """Two balls sink by their weight times their compliance, each by its own."""
+    pybullet = pytest.importorskip("pybullet")
+    m = Mechanism()
+    for k, compliance in enumerate((1e-4, 1e-3)):
+        m.add_body(f"ball {k}", mass=1.0, shapes=[vigym.Sphere(0.1)], position=(k, 0, 0.1))
+        m.add_contact(f"skin {k}", f"ball {k}", radius=0.1, compliance=compliance, damping=20.0)
+    handle = vigym.to_pybullet(m)
+    pybullet.setTimeStep(0.002, physicsClientId=handle.client)
+    for _ in range(1000):
+        pybullet.stepSimulation(physicsClientId=handle.client)
+    np.testing.assert_allclose(0.1 - handle.poses()[0][:, 2], 9.81 * np.array([1e-4, 1e-3]), rtol=0.03)
+
+
+def test_soft_contacts_are_refused_for_mujoco():
+    m = Mechanism()
+    m.add_body("ball", mass=1.0, shapes=[vigym.Sphere(0.1)])
+    m.add_contact("skin", "ball", radius=0.1, compliance=1e-4)
+    with pytest.raises(MechanismError, match=r"'skin'.*acceleration by depth"):
+        vigym.to_mjcf(m)

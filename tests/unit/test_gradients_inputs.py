@@ -9,7 +9,7 @@ import scenes
 from numpy.typing import ArrayLike
 from scenes import change
 
-from vigym import InputError, Simulator
+from vigym import InputError, Mechanism, Simulator
 from vigym.engine.gradients import CONTROLS
 
 EPS = 1e-5
@@ -104,6 +104,18 @@ def test_parameters_of_a_contact():
     assert gradients["offset"][0, 2, 0] == pytest.approx(1.0, abs=1e-6)  # it lies on the plane
     slowed = gradients["friction"][0, 6:8, 0] / sim.dt
     assert np.linalg.norm(slowed) == pytest.approx(9.81 + 1.0, rel=0.5)  # along the tangents of the pyramid
+
+
+@pytest.mark.parametrize("cone", ["pyramid", "exact"])
+def test_parameters_of_a_soft_contact(cone):
+    # a soft sphere that slides, sunk in a little
+    m = Mechanism()
+    m.add_body("ball", mass=1.0, inertia=(0.01, 0.01, 0.01))
+    m.add_contact("skin", "ball", radius=0.1, friction=0.3, compliance=0.01, damping=5.0)
+    sim = Simulator(m, tolerance=1e-11, cone=cone)
+    sim.set_state(x=[[0, 0, 0.09]], v=[[2.0, 0.3, -0.1]])
+    controls = {"force": np.array([[0.0, 0.0, -1.0]])}
+    compare(sim, ["friction", "compliance", "contact_damping", "offset", "mass", "force"], controls, 1e-5)
 
 
 def test_what_was_not_asked_for():
