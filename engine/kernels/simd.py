@@ -14,7 +14,7 @@ Three kinds of Python function make up the kernels, and all of them also run unc
 Memory is in `Store`s (store.py). To a kernel a store is a table of pointers; the shapes of its blocks, its lane count
 and the features of the mechanism are part of its TYPE, so that they are constants to the compiler.
 
-This is the only file that knows the internals of Numba; symbols.py is the part that writes LLVM instructions.
+Only this file and memory.py know the internals of Numba; symbols.py is the part that writes LLVM instructions.
 """
 
 import functools
@@ -31,7 +31,7 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
 
 from vigym.engine.kernels.store import Store
 from vigym.engine.kernels.symbols import (
@@ -57,16 +57,12 @@ __all__ = [
     "address_of",
     "any_lane",
     "block",
-    "call",
     "compiled",
-    "copy",
     "dump",
     "each",
-    "fetch_add",
     "group",
     "less",
     "load",
-    "load_acquire",
     "loop",
     "maximum",
     "minimum",
@@ -75,7 +71,6 @@ __all__ = [
     "select",
     "specialized",
     "sqrt",
-    "store_release",
     "target",
 ]
 
@@ -322,67 +317,6 @@ def _compile(dispatcher, stores):
     types_ = tuple([*map(store_type, stores), *[types.intp] * (arguments - len(stores))])
     dispatcher.compile(types_)
     return types_
-
-
-# ------------------------------------------------------------------------------------------------ threads
-@intrinsic
-def load_acquire(context, address):
-    """The integer at an address, read anew each time, whatever other threads do."""
-
-    def generate(context, builder, sig, args):
-        return builder.load_atomic(builder.inttoptr(args[0], I64.as_pointer()), "acquire", 8)
-
-    return types.int64(types.int64), generate
-
-
-@intrinsic
-def store_release(context, address, value):
-    """Write an integer to an address; who reads it there sees all that was written before."""
-
-    def generate(context, builder, sig, args):
-        builder.store_atomic(args[1], builder.inttoptr(args[0], I64.as_pointer()), "release", 8)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), generate
-
-
-@intrinsic
-def fetch_add(context, address, value):
-    """Add to the integer at an address and return what it was, in one."""
-
-    def generate(context, builder, sig, args):
-        return builder.atomic_rmw("add", builder.inttoptr(args[0], I64.as_pointer()), args[1], "acq_rel")
-
-    return types.int64(types.int64, types.int64), generate
-
-
-@intrinsic
-def copy(context, target, source):
-    """Write the integer at one address to another."""
-
-    def generate(context, builder, sig, args):
-        target, source = (builder.inttoptr(arg, I64.as_pointer()) for arg in args)
-        builder.store(builder.load(source), target)
-        return context.get_dummy_value()
-
-    return types.none(types.int64, types.int64), generate
-
-
-@intrinsic
-def call(context, function, m, states, t, first, last, repeat):
-    """The machine code at the address `function` (see `address_of`), of a kernel with three stores and three integers.
-
-    Numba's calling convention puts two pointers in front, for results and exceptions; kernels have neither."""
-
-    def generate(context, builder, sig, args):
-        pointer, word = I64.as_pointer(), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.IntType(32), [word.as_pointer()] * 2 + [pointer] * 3 + [I64] * 3)
-        unused = [cgutils.alloca_once(builder, word) for _ in range(2)]
-        stores = [builder.inttoptr(arg, pointer) for arg in args[1:4]]
-        builder.call(builder.inttoptr(args[0], kind.as_pointer()), [*unused, *stores, *args[4:]])
-        return context.get_dummy_value()
-
-    return types.none(*[types.int64] * 7), generate
 
 
 # ------------------------------------------------------------------------------------------------ keeping

@@ -18,7 +18,8 @@ A SCRIPT (int64), if there is one, tells what comes into fields before each step
 """
 
 from vigym.engine.kernels.cache import SOURCES, DiskCache
-from vigym.engine.kernels.simd import call, compiled, copy, fetch_add, load_acquire, store_release
+from vigym.engine.kernels.memory import call, copy, fetch_add, load_acquire, store_release
+from vigym.engine.kernels.simd import compiled
 
 KERNEL, MODEL, STATES, THREADS, REPEAT, SCRIPT, SCRATCH = range(7)
 RINGS, ANSWERED, PLAN, WHO = range(4)

@@ -45,7 +45,8 @@ def joint(free, parent="world", child="body", parent_anchor=(0, 0, 0), child_anc
 
 
 def contact(point=(0, 0, 0), friction=0.5, name="body", **given):
-    properties = {"radius": 0.0, "normal": np.eye(3)[2], "offset": 0.0, "tangents": np.eye(3)[:2]} | given
+    properties = {"radius": 0.0, "normal": np.eye(3)[2], "offset": 0.0, "tangents": np.eye(3)[:2]}
+    properties |= {"compliance": 0.0, "damping": 0.0} | given
     return SimpleNamespace(name="contact", body=name, point=np.array(point, float), friction=friction, **properties)
 
 
