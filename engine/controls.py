@@ -67,6 +67,9 @@ def rollout(
         name: batch(value, name, steps, (sim.num_envs, *shape(sim, name)), InputError) for name, value in given.items()
     }
     sim._look()
+    for name, value in checked.items():
+        if any(np.may_share_memory(value, array) for array in outputs.values()):
+            checked[name] = value.copy()
     take(sim, {name: value[0] for name, value in checked.items()})
     inward = [to_track(sim, name, value) for name, value in checked.items()]
     outward = [Track(READ[name], array, 0 if array.ndim == 3 else None) for name, array in outputs.items()]
@@ -86,10 +89,11 @@ def rollout(
 
 def names(read: Sequence[str]) -> Sequence[str]:
     """What is read on the way, checked."""
-    for name in (read,) if isinstance(read, str) else read:
+    read = (read,) if isinstance(read, str) else tuple(read)
+    for name in read:
         if name not in READ:
             raise InputError(f"a rollout cannot read {show(name)}: {suggestion(str(name), READ)}")
-    return (read,) if isinstance(read, str) else read
+    return read
 
 
 def part(sim: "Simulator", name: str) -> tuple[int, ...]:
@@ -110,7 +114,10 @@ def length(sim: "Simulator", given: Mapping[str, ArrayLike], steps: int | None) 
     if steps is not None:
         return count(steps, "steps")
     for name, value in given.items():
-        found = np.shape(value)
+        try:
+            found = np.shape(value)
+        except ValueError:  # ragged: who converts it, says so
+            return 1
         if len(found) == 2 + len(shape(sim, name)):
             return count(found[0], f"the number of steps in {name}")
     raise InputError("how many steps? give a control that leads with them, (steps, num_envs, ...), or steps=")

@@ -115,7 +115,7 @@ class Simulator:
 
         Arrays (num_envs, n_bodies, 3 or 4), or (n_bodies, 3 or 4) for all alike; `mask` (num_envs,) of bool chooses
         the environments to set, the others keep state and warm start; targets of drives stay. A state with a NaN, an
-        open joint, a penetration or a coordinate beyond its limits raises StateError and changes nothing.
+        open joint, a hard contact too deep or a coordinate beyond its limits raises StateError and changes nothing.
         """
         env = chosen(mask, self.num_envs)
         new = self._given(env, x, q, v, w)
@@ -253,12 +253,11 @@ class Simulator:
         read: Sequence[str] = ("x", "q", "v", "w"),
         out: Mapping[str, Array] | None = None,
     ) -> dict[str, Array]:
-        """Many steps in one call, each with controls of its own: what `step` would do one after the other, faster.
+        """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
         steps: how many, if no control tells
-        read: what to return, (steps, num_envs, ...) each, as it was after every step: any of "x", "q", "v", "w",
-        "joint_positions" and "joint_velocities"
+        read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
         return controls.rollout(self, controls.named(effort, force, torque, target, target_velocity), steps, read, out)
@@ -384,7 +383,8 @@ class Simulator:
         """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""
         mechanism = self.model.mechanism
         joints = [(joint.name, joint.kind, joint.parent, joint.child) for joint in mechanism.joints]
-        parts = [body.name for body in mechanism.bodies], joints, [(c.name, c.body) for c in mechanism.contacts]
+        contacts = [(contact.name, contact.body, contact.compliance > 0) for contact in mechanism.contacts]
+        parts = [body.name for body in mechanism.bodies], joints, contacts, self.model.features
         digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._lanes.store.slab.shape)).encode())
         digest.update(self._lanes.constants.slab.tobytes())
         digest.update(slab)

@@ -27,7 +27,7 @@ class Status(NamedTuple):
     """How the last step went, one entry an environment.
 
     converged: False if a step could not be solved, even in sixteenths; the environment is then where it was before
-        that step, and takes no part in the rest of the call (of `step(repeat=...)`).
+        that step, and takes no part in the rest of the call (of `step(repeat=...)` or `rollout`).
     iterations: Newton iterations, over all steps and substeps of the call
     residual: largest residual (N, N m, m, rad, m/s) at the end
     substeps: 1, or into how many parts the steps of the call were cut; 0 if the last one could not be solved

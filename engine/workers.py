@@ -34,20 +34,23 @@ class Plan:
     def run(self, repeat: int, script: int = 0) -> None:
         """All groups, `repeat` steps each, by a script (its address); comes back when all is done, come what may."""
         crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
-        done, interrupt = True, None
+        if crew != self.crew:
+            self.mailboxes[:] = [worker.address for worker in crew]
+            self.crew = crew
+        done, interrupt = False, None
         try:
-            if crew != self.crew:
-                self.mailboxes[:] = [worker.address for worker in crew]
-                self.crew = crew
             for worker in crew:
                 worker.wake()
             done = lead(self.address, repeat, script, LOOKS)
         except BaseException as error:
-            done, interrupt = False, error
+            interrupt = error
         while not done:  # they still write into the caller's buffers
-            for worker in crew:
-                worker.wake()
-            done = is_done(self.address, LOOKS)
+            try:
+                for worker in crew:
+                    worker.wake()
+                done = is_done(self.address, LOOKS)
+            except BaseException as error:
+                interrupt = error
         _idle.extend(reversed(crew))
         if interrupt is not None:
             raise interrupt

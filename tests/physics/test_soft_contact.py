@@ -142,6 +142,12 @@ def test_states_below_the_plane():
         sim.set_state(x=[[0, 0, 0.04]])
 
 
+def test_a_hard_ball_is_another_one():
+    soft, hard = Simulator(ball(1e-3)), Simulator(ball(0.0))
+    with pytest.raises(InputError, match="another mechanism"):
+        hard.restore(soft.save())
+
+
 def test_what_cannot_be():
     m = Mechanism()
     m.add_body("ball", mass=1.0, shapes=[Sphere(RADIUS)])

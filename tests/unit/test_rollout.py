@@ -95,6 +95,13 @@ def test_memory_that_is_there(controls):
     assert_same(sim, rolled, controls)
 
 
+def test_memory_that_controls_are_in(controls):
+    buffer = np.zeros((STEPS + 1, ENVS, 2, 3))
+    buffer[:-1] = controls["force"]
+    rolled = simulator().rollout(force=buffer[:-1], out={"x": buffer[1:]})["x"]
+    np.testing.assert_array_equal(rolled, simulator().rollout(force=controls["force"])["x"])
+
+
 def test_without_controls():
     sim = simulator()
     assert_same(sim, sim.rollout(steps=5, read=READ), {}, steps=5)
@@ -165,6 +172,7 @@ def test_what_cannot_be_done(controls):
         ({"effort": np.full((5, ENVS, 3), np.nan)}, r"effort\[0, 0, 0\] is nan"),
         ({"steps": 2, "read": ("x", "joint_position")}, "did you mean 'joint_positions'"),
         ({"steps": 2, "read": "y"}, "cannot read 'y'"),
+        ({"effort": [[[1, 2]], [[3]]]}, "effort must be"),
         ({"steps": 2, "out": {"y": np.zeros(3)}}, "cannot read 'y'"),
         ({"steps": 2, "out": {"x": np.zeros((3, ENVS, 2, 3))}}, r"out\['x'\] must be .* \(2, 10, 2, 3\)"),
         ({"steps": 2, "out": {"x": np.zeros((2, ENVS, 3, 2)).swapaxes(2, 3)}}, "contiguous"),
@@ -173,3 +181,4 @@ def test_what_cannot_be_done(controls):
             sim.rollout(**wrong)
         assert sim.save() == before
     assert list(sim.rollout(steps=2, read="joint_positions")) == ["joint_positions"]
+    assert list(sim.rollout(steps=2, read=(name for name in "xv"))) == ["x", "v"]

@@ -96,6 +96,29 @@ def test_an_interrupt_waits_for_the_others(expected, monkeypatch):
     np.testing.assert_array_equal(sim.joint_positions(), expected[3])
 
 
+@pytest.mark.parametrize("fresh", [False, True], ids=["later", "first step"])
+def test_interrupts_at_any_point(expected, monkeypatch, fresh):
+    # before anything was shared, and again while the others are waited for
+    sim = swinging(2)
+    if not fresh:
+        sim.step()
+    crew = len(workers._idle)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    looks = iter([interrupted, interrupted, workers.is_done])
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "lead", interrupted)
+        patch.setattr(workers, "is_done", lambda *arguments: next(looks)(*arguments))
+        with pytest.raises(KeyboardInterrupt):
+            sim.step()
+    assert len(workers._idle) >= crew
+    np.testing.assert_array_equal(sim.joint_positions(), expected[0 if fresh else 1])
+    sim.step()
+    np.testing.assert_array_equal(sim.joint_positions(), expected[1 if fresh else 2])
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # that a process with threads is forked
 def test_a_forked_process_has_threads_of_its_own(expected):
