@@ -163,6 +163,6 @@ def jobs(suite: str, quick: bool, repeats: int) -> list[Job]:
     for job in chosen:
         job.repeats = repeats
         job.least, job.budget, job.timeout = (0.15, 1.5, 60.0) if quick else (1.0, 20.0, 600.0)
-        if job.threads > 1 and not quick:  # two cores are both left alone less often than one
-            job.least, job.budget = 10.0, 10.0
+        if job.threads > 1:  # two cores are both left alone less often than one
+            job.least, job.budget = (1.0, 1.5) if quick else (10.0, 10.0)
     return chosen
