@@ -118,7 +118,7 @@ def add_contacts(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.nd
         friction = rng.choice([0.0, 0.3, 0.9])
         give = {}
         if soft and rng.integers(3):
-            gap = gap * rng.choice([1.0, -1.0])
+            gap = gap * rng.choice([1.0, -1.0]) if gap < 0.1 else gap  # 0.5 m deep, bodies are shot out
             give = {"compliance": rng.choice([1e-5, 1e-3]), "damping": rng.choice([0.0, 10.0])}
         offset = normal @ (x[i] + rotate(q[i], point)) - radius - gap
         m.add_contact(f"c{c}", f"b{i}", point, radius=radius, friction=friction, normal=normal, offset=offset, **give)

@@ -49,7 +49,9 @@ def compare(scene: Scene, agreement: float) -> None:
         hard = [contact.compliance == 0 for contact in m.contacts]
         assert sim.contact_gaps()[0, hard].min(initial=0.0) > -1e-9
     if m.contacts and np.abs(V - expected_V).max() > agreement * scale:
-        assert reference.misfit(m, scene.state, DT, V, scene.effort, scene.force, scene.torque) < 1e-7
+        # a gap that is 1e-9 h off is a force that is 1e-9 h / 1e-5 m/N off in the stiffest of the soft contacts
+        most = 1e-7 if all(hard) else 1e-6
+        assert reference.misfit(m, scene.state, DT, V, scene.effort, scene.force, scene.torque) < most
         compare.others += 1
         return
     np.testing.assert_allclose(V, expected_V, rtol=0, atol=agreement * scale)
