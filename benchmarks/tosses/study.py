@@ -7,14 +7,13 @@ import numpy as np
 from vigym.assets import cube
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tosses.data import RATE, Score, Tosses
-from vigym.benchmarks.tosses.engines import SoftVigymEngine, VigymEngine
+from vigym.benchmarks.tosses.engines import FALL, SoftVigymEngine, VigymEngine
 from vigym.benchmarks.tosses.fit import steady
 from vigym.engine.rotation import conjugate, multiply, rotate, to_rotation_vector
 
 TURNED_AWAY = 45.0  # degrees at the end: the cube lies on another face
 CLEAR, FEWEST = 0.005, 8  # m above the ground, frames: what counts as a flight
 FARTHEST = 2.8  # rad: rotations beyond are short of half a turn the other way round
-GRAVITY = 9.81  # m/s^2
 DRAWS = 4000
 
 
@@ -62,11 +61,10 @@ def in_flight(tosses: Tosses) -> Tosses:
         if n < FEWEST:
             continue
         t = np.arange(n) / RATE
-        falling = np.stack([0 * t, 0 * t, 0.5 * GRAVITY * t * t], -1)
         turned = to_rotation_vector(multiply(conjugate(q[:1]), q[:n]))  # its inertia is that of a ball: w t
         near = np.linalg.norm(turned, axis=-1) < FARTHEST
         near &= np.cumsum(~near) == 0
-        v, start = np.polyfit(t, x[:n] + falling, 1)
+        v, start = np.polyfit(t, x[:n] - np.outer(0.5 * t * t, FALL[7:10]), 1)
         measured[toss, 0, :3], measured[toss, 0, 7:10] = start, v
         measured[toss, 0, 10:13] = np.polyfit(t[near], turned[near], 1)[0]
     return Tosses(measured, tosses.ids)
