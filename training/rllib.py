@@ -111,7 +111,14 @@ def build(run: Run, runners: int, steps: int = 0) -> Algorithm:
     Path(algorithm.logdir).rmdir()  # which stays empty
     if steps:
         algorithm.restore_from_path(str((run.folder / CHECKPOINT.format(steps)).absolute()))
+        hand_out(algorithm)
     return algorithm
+
+
+def hand_out(algorithm: Algorithm) -> None:
+    """Give all runners the learner's weights, and wait: Ray itself leaves out those still busy with earlier ones."""
+    weights = algorithm.learner_group.get_state(components="learner/rl_module", inference_only=True)["learner"]
+    algorithm.env_runner_group.foreach_env_runner("set_state", kwargs={"state": weights}, local_env_runner=False)
 
 
 def iterate(run: Run, algorithm: Algorithm, evaluations: Evaluations, steps: int) -> None:

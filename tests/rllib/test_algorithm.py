@@ -1,11 +1,14 @@
 """The algorithm of Ray RLlib: what a checkpoint keeps, and the policy that is exported."""
 
+import time
+
 import numpy as np
 import pytest
 
 pytest.importorskip("ray.rllib")
 
 import ray
+from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 
 from vigym.training import hyperparameters, rllib
@@ -51,8 +54,8 @@ def numbers(tree, name=""):
     return {name: tree}
 
 
-def test_what_a_checkpoint_keeps(run):
-    """All there is to learn, in the learner and in the runner; the rate goes on as well."""
+def test_what_a_checkpoint_keeps(run, monkeypatch):
+    """All there is to learn, in the learner and in the runner, however busy; the rate goes on as well."""
     algorithm = rllib.build(run, 1)
     log_std = algorithm.get_module().state_dict()["pi.log_std"]
     np.testing.assert_array_equal(log_std.numpy(), np.float32([-0.5]))
@@ -63,6 +66,7 @@ def test_what_a_checkpoint_keeps(run):
     algorithm.train()
     later = all_of(algorithm)
     algorithm.stop()
+    monkeypatch.setattr(Algorithm, "restore_from_path", restore_while_busy(Algorithm.restore_from_path))
     resumed = rllib.build(run, 1, 192)
     found = all_of(resumed)
     resumed.train()
@@ -78,6 +82,19 @@ def test_what_a_checkpoint_keeps(run):
         names = [name for name in kept if name.startswith(part)]
         assert any(np.any(kept[name] != later[name]) for name in names), part  # there is something to keep
     assert rates
+
+
+def restore_while_busy(restore):
+    """As restore, while the runner has not yet done with weights it got before."""
+
+    def slowly(algorithm, path):
+        runners = algorithm.env_runner_group
+        runners.foreach_env_runner("ping", local_env_runner=False)
+        runners.foreach_env_runner(lambda _: time.sleep(2), local_env_runner=False, timeout_seconds=0)
+        runners.sync_weights(from_worker_or_learner_group=algorithm.learner_group, inference_only=True)
+        restore(algorithm, path)
+
+    return slowly
 
 
 @pytest.mark.parametrize("normalize", [True, False])
