@@ -33,7 +33,7 @@ def compare(
     data: Path | None = None,
     out: Path = Path("docs") / "comparison",
     substeps: int = 8,
-    budget: int = 100,
+    budget: int = 256,
 ) -> None:
     """Compare what vigym, MuJoCo and PyBullet make of the same scenes, and of real tosses of a cube.
 
@@ -45,7 +45,7 @@ def compare(
         data: File of the tosses (.npz), as `python -m vigym.benchmarks.tosses.convert` makes it.
         out: Folder for the files.
         substeps: Of a frame of the tosses.
-        budget: Simulations of all tosses that a fit may use.
+        budget: Sets of parameters that each engine is tried with on all tosses.
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         print(f'{", ".join(missing)} not installed; pip install "vigym[compare]" brings it', file=sys.stderr)
@@ -59,7 +59,7 @@ def compare(
     if data is not None and (not names or "tosses" in names):
         from vigym.benchmarks.tosses.report import report
 
-        print(report(data, out, substeps=substeps, budget=20 if quick else budget, quick=quick))
+        print(report(data, out, substeps=substeps, budget=16 if quick else budget, quick=quick))
 
 
 def run_scenes(cases: Sequence[Case], out: Path, complete: bool) -> None:

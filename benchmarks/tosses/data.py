@@ -94,15 +94,14 @@ class Score:
     rotation: float
     rotation_median: float
 
-    @property
-    def total(self) -> float:
-        """What fits make small: a per cent counts as much as a degree."""
-        return self.position + self.rotation
 
-
-def score(tosses: Tosses, simulated: Array) -> Score:
+def summary(position: Array, rotation: Array) -> Score:
     """Means and medians over tosses; infinite where an engine lost a cube."""
-    position, rotation = errors(tosses, simulated)
     if not (np.isfinite(position).all() and np.isfinite(rotation).all()):
         return Score(np.inf, np.inf, np.inf, np.inf)
     return Score(*map(float, (position.mean(), np.median(position), rotation.mean(), np.median(rotation))))
+
+
+def score(tosses: Tosses, simulated: Array) -> Score:
+    """Of simulated tosses, as in `errors`."""
+    return summary(*errors(tosses, simulated))

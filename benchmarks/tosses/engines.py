@@ -31,10 +31,10 @@ class Parameter:
     logarithmic: bool = False
 
 
-FRICTION = Parameter("friction", 0.08, 0.35)
+FRICTION = Parameter("friction", 0.16, 0.2)  # 0.18 was measured; outside of this all engines are worse
 RESTITUTION = Parameter("restitution", 0.0, 0.6)
 SOFTNESS = (
-    Parameter("stiffness", 1e2, 1e6, logarithmic=True),  # N/m
+    Parameter("stiffness", 1e3, 1e6, logarithmic=True),  # N/m
     Parameter("damping", 1e-1, 1e3, logarithmic=True),  # N s/m
 )
 
