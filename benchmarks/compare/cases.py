@@ -155,6 +155,7 @@ CASES = {
                 Mode("MuJoCo, implicit", "mujoco", {"integrator": "implicit"}),
                 Mode("MuJoCo, RK4", "mujoco", {"integrator": "RK4"}),
                 BULLET,
+                RIGID,
             ),
             body="top",
             plane="xy",

@@ -11,6 +11,8 @@ from tyro.conf import Positional
 from vigym.benchmarks import machine
 from vigym.benchmarks.compare import scenes
 from vigym.benchmarks.compare.cases import CASES, Case
+from vigym.benchmarks.tosses.data import load
+from vigym.engine.errors import InputError
 
 Name = Literal["disc", "toss", "incline-stick", "incline-slip", "chain", "flip", "a1-stand", "a1-trot", "top", "tosses"]
 NEEDED = ("matplotlib", "mujoco", "pybullet", "scipy")
@@ -31,9 +33,10 @@ def compare(
     names: Positional[tuple[Name, ...]] = (),
     quick: bool = False,
     data: Path | None = None,
-    out: Path = Path("docs") / "comparison",
+    out: Path | None = None,
     substeps: int = 8,
     budget: int = 256,
+    trials: Path | None = None,
 ) -> None:
     """Compare what vigym, MuJoCo and PyBullet make of the same scenes, and of real tosses of a cube.
 
@@ -43,9 +46,10 @@ def compare(
         names: Scenes to compare, all unless given; "tosses" are the real ones, which need `data`.
         quick: Shorter scenes at two time steps, and a small fit: less than a minute.
         data: File of the tosses (.npz), as `python -m vigym.benchmarks.tosses.convert` makes it.
-        out: Folder for the files.
+        out: Folder for the files; docs/comparison unless given, or quick-comparison for quick ones.
         substeps: Of a frame of the tosses.
-        budget: Sets of parameters that each engine is tried with on all tosses.
+        budget: Sets of parameters that each engine is tried with on all tosses; 16 in the quick form.
+        trials: Trials made before (tosses-trials.npz in the folder of an earlier run), instead of new ones.
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         print(f'{", ".join(missing)} not installed; pip install "vigym[compare]" brings it', file=sys.stderr)
@@ -53,24 +57,36 @@ def compare(
             sys.exit(2)
     if "tosses" in names and data is None:
         sys.exit("vigym compare tosses needs the measured tosses: --data FILE")
-    out.mkdir(parents=True, exist_ok=True)
-    chosen = [case for name, case in CASES.items() if not names or name in names]
-    run_scenes([case.quick() if quick else case for case in chosen], out, complete=not names)
-    if data is not None and (not names or "tosses" in names):
-        from vigym.benchmarks.tosses.report import report
+    if data is not None and names and "tosses" not in names:
+        sys.exit("--data is for the tosses: vigym compare tosses --data FILE")
+    try:
+        if data is not None:
+            load(data)
+        out = out or Path("quick-comparison" if quick else "docs/comparison")
+        out.mkdir(parents=True, exist_ok=True)
+        chosen = [case for name, case in CASES.items() if not names or name in names]
+        run_scenes([case.quick() if quick else case for case in chosen], out, complete=not names, quick=quick)
+        if data is not None:
+            from vigym.benchmarks.tosses.report import report
 
-        print(report(data, out, substeps=substeps, budget=16 if quick else budget, quick=quick))
+            print(report(data, out, substeps, 16 if quick else budget, quick=quick, trials=trials))
+    except (InputError, OSError) as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
 
 
-def run_scenes(cases: Sequence[Case], out: Path, complete: bool) -> None:
+def run_scenes(cases: Sequence[Case], out: Path, complete: bool, quick: bool) -> None:
     """Run the cases and write their page; complete: it is the page of the folder, and not one of a single scene."""
     if not cases:
         return
     from tqdm import tqdm
 
+    command = ["vigym", "compare", *([] if complete else [case.name for case in cases]), *["--quick"] * quick]
     parts = [
         "# Comparison",
-        machine.describe() + ". Made by `vigym compare`.",
+        machine.describe() + f". Made by `{' '.join(command)}`.",
         EXPLAINED.format(fine=1e3 * max(case.fine for case in cases)),
     ]
     with tqdm(total=sum(len(case.modes) * len(case.dts) for case in cases), unit="run") as progress:

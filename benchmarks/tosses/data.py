@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -56,12 +57,19 @@ def load(path: Path | str) -> Tosses:
         raise InputError(
             f"no tosses at {path}: give the file that `vigym.benchmarks.tosses.convert` makes of the original ones"
         )
-    with np.load(path) as file:
-        if missing := {"states", "offsets", "toss_ids"} - set(file.files):
-            raise InputError(f"{path} has no {', '.join(sorted(missing))}; it is not a file of tosses")
-        states, offsets, ids = file["states"], file["offsets"], file["toss_ids"]
+    try:
+        with np.load(path) as file:
+            if missing := {"states", "offsets", "toss_ids"} - set(file.files):
+                raise InputError(f"{path} has no {', '.join(sorted(missing))}; it is not a file of tosses")
+            states, offsets, ids = file["states"], file["offsets"], file["toss_ids"]
+    except (ValueError, EOFError, BadZipFile, AttributeError) as error:
+        raise InputError(f"{path} is not a file of tosses (.npz): {error}") from None
     if states.ndim != 2 or states.shape[1] != COLUMNS or offsets[-1] != len(states) or len(ids) != len(offsets) - 1:
         raise InputError(f"{path}: states {states.shape}, {len(offsets)} offsets and {len(ids)} ids do not fit")
+    if (np.diff(offsets) < 1).any() or offsets[0] != 0:
+        raise InputError(f"{path}: offsets must rise from 0")
+    if not np.isfinite(states).all() or (np.linalg.norm(states[:, 3:7], axis=-1) < 0.5).any():
+        raise InputError(f"{path}: states that are not numbers, or quaternions that are zero")
     return padded([states[a:b] for a, b in pairwise(offsets)], ids)
 
 
@@ -74,7 +82,8 @@ def padded(tosses: Sequence[Array], ids: Sequence[int] | Array) -> Tosses:
 
 
 def errors(tosses: Tosses, simulated: Array) -> tuple[Array, Array]:
-    """Position error (% of the cube's width) and rotation error (degrees) of each toss (n,): means over its frames.
+    """Position error (% of the cube's width) and rotation error (degrees) of each toss (n,): means over its frames,
+    infinite where one of them was not simulated.
 
     simulated: (n, frames, 7): x and q.
     """
@@ -82,6 +91,8 @@ def errors(tosses: Tosses, simulated: Array) -> tuple[Array, Array]:
     same = np.abs((simulated[..., 3:] * tosses.measured[..., 3:7]).sum(-1))
     same /= np.linalg.norm(tosses.measured[..., 3:7], axis=-1) * np.linalg.norm(simulated[..., 3:], axis=-1)
     angle = np.degrees(2 * np.arccos(np.minimum(same, 1.0)))
+    lost = np.isnan(apart) & np.isfinite(tosses.measured[..., 0])
+    apart[lost] = angle[lost] = np.inf
     return 100 / SIDE * np.nanmean(apart, axis=1), np.nanmean(angle, axis=1)
 
 

@@ -16,7 +16,8 @@ COLORS = {"vigym": "tab:red", "MuJoCo": "tab:blue", "PyBullet": "tab:green"}
 
 def look(name: str) -> dict[str, str]:
     """Colour and dashes of an engine."""
-    return {"color": COLORS[name.split(",")[0]], "linestyle": "--" if name.endswith(", soft") else "-", "label": name}
+    engine, *more = name.split(", ")
+    return {"color": COLORS[engine], "linestyle": "--" if more else "-", "label": name}
 
 
 def distributions(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
@@ -34,7 +35,7 @@ def distributions(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path
         panel.xaxis.set_major_formatter("{x:g}")
         panel.xaxis.set_minor_formatter(NullFormatter())
         panel.grid(alpha=0.3, which="both")
-        panel.legend()
+        panel.legend(handlelength=3, fontsize="small")
     figure.suptitle("Tosses that the fit has not seen")
     figure.savefig(path, dpi=90)
     plt.close(figure)
@@ -60,10 +61,9 @@ def pyramids(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
 
 
 def examples(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
-    """The best, the median and the worst toss of the first engine: height, path and rotation error of all."""
+    """The best, the median and the worst toss by the mean of all engines: height, path and rotation error."""
     plt = pyplot()
-    position, rotation = errors(tosses, next(iter(runs.values())))
-    order = np.argsort(position + rotation)
+    order = np.argsort(np.sum([errors(tosses, simulated) for simulated in runs.values()], axis=(0, 1)))
     chosen = {"best": order[0], "median": order[len(order) // 2], "bad": order[-len(order) // 20], "worst": order[-1]}
     figure, panels = plt.subplots(3, 4, figsize=(16, 9), layout="constrained")
     for column, (what, i) in zip(panels.T, chosen.items(), strict=True):
@@ -77,11 +77,11 @@ def examples(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
             column[0].plot(t, run[:, 2], **look(name))
             column[1].plot(run[:, 0], run[:, 1], **look(name))
             column[2].plot(t, rotation_over_time(tosses, simulated)[i, :length], **look(name))
-        column[0].set(title=f"{what} of vigym: toss {tosses.ids[i]}", xlabel="s", ylabel="height of the centre, m")
+        column[0].set(title=f"{what}: toss {tosses.ids[i]}", xlabel="s", ylabel="height of the centre, m")
         column[1].set(xlabel="x, m", ylabel="y, m")
         column[1].axis("equal")
         column[2].set(xlabel="s", ylabel="rotation error, degrees")
-    panels[0, 0].legend(fontsize="small")
+    panels[0, 0].legend(fontsize="small", handlelength=3)
     figure.savefig(path, dpi=80)
     plt.close(figure)
     return path

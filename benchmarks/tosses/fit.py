@@ -6,34 +6,41 @@ many ways to choose the tosses that are fitted.
 """
 
 import os
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import signal
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from multiprocessing import get_context
+from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
 from vigym.benchmarks.scenes.scene import Array
-from vigym.benchmarks.tosses.data import Score, Tosses, errors, score, summary
+from vigym.benchmarks.tosses.data import Score, Tosses, errors, score
 from vigym.benchmarks.tosses.engines import Engine, Parameter
+from vigym.engine.errors import InputError
 
 HEIGHTS = (-4e-4, -2e-4, 0.0, 2e-4, 4e-4)  # m: the ground is moved a little, and scores averaged, since they are rough
-SETS = 16  # of parameters, simulated by one process in a row
+PARTS = "values", "errors", "failed"  # of trials, in a file
+LOST = 1e4  # % and degrees: error of a toss whose cube an engine lost
 
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """values: of the parameters (sets, parameters); errors: (sets, 2, tosses), position (%) and rotation (degrees),
-    infinite where an engine lost a cube; failed: frames that ended in a step that could not be solved (sets,)."""
+    """values: of the parameters (sets, parameters); errors: (sets, 2, tosses), position (%) and rotation (degrees);
+    failed: frames that ended in a step that could not be solved (sets,)."""
 
     parameters: tuple[Parameter, ...]
     values: Array
     errors: Array
     failed: Array
 
-    def best(self, tosses: Array) -> int:
-        """The set closest to these tosses, places or a mask: a per cent counts as much as a degree."""
-        return int(self.errors[:, :, tosses].sum(1).mean(1).argmin())
+    def __getitem__(self, which: slice) -> "Trials":
+        return Trials(self.parameters, self.values[which], self.errors[which], self.failed[which])
+
+    def best(self, weights: Array) -> Array:
+        """The sets closest to tosses that count so often (ways, tosses): a per cent counts as much as a degree."""
+        return (self.errors.sum(1) @ weights.T / weights.sum(-1)).argmin(0)
 
     def named(self, chosen: int) -> dict[str, float]:
         """The values of a set, by their names."""
@@ -53,13 +60,28 @@ def physical(parameters: tuple[Parameter, ...], unit: Array) -> Array:
         return np.where(logarithmic, low * (high / low) ** unit, low + unit * (high - low))
 
 
-def throw(make: type[Engine], tosses: Tosses, substeps: int, values: Array) -> tuple[Array, Array]:
-    """Errors of all tosses with each set of values, and frames that failed."""
-    engine, found, failed = make(tosses, substeps), [], []
-    for row in values:
-        found.append(errors(tosses, engine(**named(engine.parameters, row))))
-        failed.append(engine.failed)
-    return np.nan_to_num(found, nan=np.inf), np.array(failed)
+class Thrower:
+    """What a process needs to throw: tosses, substeps, and engines once they were asked for."""
+
+    tosses: Tosses
+    substeps: int
+    engines: dict[type[Engine], Engine]
+
+    @classmethod
+    def begin(cls, tosses: Tosses, substeps: int) -> None:
+        """In a new process; an interrupt is the parent's business."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        cls.tosses, cls.substeps, cls.engines = tosses, substeps, {}
+
+    @classmethod
+    def throw(cls, job: tuple[type[Engine], int, Array]) -> tuple[str, int, Array, int]:
+        """Errors of all tosses in an engine with one set of values, and frames that failed."""
+        make, number, values = job
+        if make not in cls.engines:
+            cls.engines[make] = make(cls.tosses, cls.substeps)
+        engine = cls.engines[make]
+        found = np.array(errors(cls.tosses, engine(**named(make.parameters, values))))
+        return make.name, number, np.where(np.isfinite(found), found, LOST), engine.failed
 
 
 def explore(makes: Sequence[type[Engine]], tosses: Tosses, substeps: int, budget: int) -> dict[str, Trials]:
@@ -67,43 +89,36 @@ def explore(makes: Sequence[type[Engine]], tosses: Tosses, substeps: int, budget
     from scipy.stats import qmc
     from tqdm import tqdm
 
-    tried, parts = {}, {}
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as processes:
-        for make in makes:
-            values = physical(make.parameters, qmc.Halton(len(make.parameters), scramble=False).random(budget))
-            found, failed = np.empty((budget, 2, len(tosses))), np.empty(budget, dtype=int)
-            tried[make.name] = Trials(make.parameters, values, found, failed)
-            for begin in range(0, budget, SETS):
-                some = slice(begin, begin + SETS)
-                parts[processes.submit(throw, make, tosses, substeps, values[some])] = found[some], failed[some]
-        try:
-            for part in tqdm(as_completed(parts), "throw", total=len(parts), unit=f"{SETS} sets"):
-                for place, result in zip(parts[part], part.result(), strict=True):
-                    place[:] = result
-        except BaseException:
-            processes.shutdown(wait=False, cancel_futures=True)
-            raise
+    tried, jobs = {}, []
+    for make in makes:
+        values = physical(make.parameters, qmc.Halton(len(make.parameters), scramble=False).random(budget))
+        blank = np.empty((budget, 2, len(tosses))), np.empty(budget, dtype=int)
+        tried[make.name] = Trials(make.parameters, values, *blank)
+        jobs += [(make, number, row) for number, row in enumerate(values)]
+    with get_context("spawn").Pool(min(os.cpu_count() or 1, 16), Thrower.begin, (tosses, substeps)) as processes:
+        results = processes.imap_unordered(Thrower.throw, jobs)
+        for name, number, found, failed in tqdm(results, "throw", total=len(jobs), unit="set"):
+            tried[name].errors[number], tried[name].failed[number] = found, failed
     return tried
 
 
-def ways(count: int, draws: int) -> Array:
-    """Random halves of so many tosses: masks (draws, count) of those to fit."""
-    rng = np.random.default_rng(0)
-    return np.array([rng.permutation(count) < count // 2 for _ in range(draws)])
+def save(tried: Mapping[str, Trials], path: Path) -> None:
+    """Write trials; `read` reads them."""
+    parts = {f"{name}/{part}": getattr(trials, part) for name, trials in tried.items() for part in PARTS}
+    np.savez_compressed(path, **parts)
 
 
-def crossed(trials: Trials, halves: Array) -> tuple[Array, Score, Array]:
-    """Both ways round for all these halves (draws, tosses), the tosses that were not fitted: mean errors of each (2,
-    tosses), mean score, and which sets were chosen (2 draws,)."""
-    chosen, scores = [], []
-    unseen = np.zeros(trials.errors.shape[1:])
-    for half in halves:
-        for fitted in (half, ~half):
-            chosen.append(trials.best(fitted))
-            found = trials.errors[chosen[-1]][:, ~fitted]
-            unseen[:, ~fitted] += found / len(halves)
-            scores.append(astuple(summary(*found)))
-    return unseen, Score(*np.mean(scores, axis=0).tolist()), np.array(chosen)
+def read(makes: Sequence[type[Engine]], tosses: Tosses, path: Path) -> dict[str, Trials]:
+    """Trials of these engines, with these tosses, that `save` wrote."""
+    try:
+        with np.load(path) as file:
+            tried = {m.name: Trials(m.parameters, *(file[f"{m.name}/{part}"] for part in PARTS)) for m in makes}
+    except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
+        raise InputError(f"{path} does not hold trials of all engines ({error}): leave --trials out") from None
+    for trials in tried.values():
+        if trials.errors.shape[-1] != len(tosses) or trials.values.shape[1] != len(trials.parameters):
+            raise InputError(f"{path} holds trials of other tosses or parameters: leave --trials out")
+    return tried
 
 
 def steady(tosses: Tosses, engine: Engine, ground: float = 0.0, **values: float) -> Score:

@@ -1,6 +1,7 @@
 """`vigym compare tosses`: fit every engine on one half of the tosses, score it on the other, and say what is missed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -11,44 +12,82 @@ from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tables import markdown
 from vigym.benchmarks.tosses import figures
 from vigym.benchmarks.tosses.data import Score, Tosses, load, score
-from vigym.benchmarks.tosses.engines import ENGINES, SoftVigymEngine, VigymEngine
-from vigym.benchmarks.tosses.fit import Trials, crossed, explore, ways
-from vigym.benchmarks.tosses.study import apart, other_face, variants
+from vigym.benchmarks.tosses.engines import ENGINES, BulletEngine, Engine, SoftVigymEngine, VigymEngine
+from vigym.benchmarks.tosses.fit import Trials, explore, read, save
+from vigym.benchmarks.tosses.halves import apart, crossed, mean, paired, ways
+from vigym.benchmarks.tosses.study import other_face, variants
+from vigym.engine.errors import InputError
 
+FEWEST = 4
 QUICK = 16  # tosses of a quick run
-OURS = (VigymEngine.name, SoftVigymEngine.name)
-DRAWS = 200  # random halves
+HALVES, DRAWS = 200, 400  # random halves; draws of tosses for intervals
+HEADER = ["position %", "median", "rotation, degrees", "median"]
+SUBSETS = 8, 4, 2, 1  # of the sets that were tried, one of so many
 
-EXPLAINED = """{count} tosses of the ContactNets set (Pfrommer, Halm, Posa, 2020; 148 frames a second), each simulated
-from its first measured state, {substeps} substeps a frame: means over time of the position error (% of the cube's
-width) and of the rotation error, then means and medians over tosses. Every engine is tried with {budget} sets of its
-contact parameters, spread evenly over their ranges (Halton's sequence); a fit to some tosses is the set with the least
-sum of both errors on them. Fitted are the tosses with an even place in the file, scored the others, which the fit has
-not seen. The last column: how many simulations end on another face than the real cube. MuJoCo has elliptic cones; its
-stiffness and damping are accelerations (1/s^2, 1/s). vigym and PyBullet are once hard, once with soft contacts (N/m,
-N s/m)."""
-CROSSED = """One way to choose the tosses that are fitted is one throw of the dice: scores of other halves differ by
-0.6 % and 1.2 degrees. Over {draws} random halves, each fitted and the rest scored, both ways round, the mean scores on
-tosses that were not fitted are, with the middle two thirds of the fitted values:"""
-SURE = """How much of the differences is chance? Differences of these means over tosses, with their 95 % intervals
-(tosses drawn again and again): above zero, vigym is closer."""
-CHANGED = """Friction {friction} as measured by the authors of the data and no restitution unless the line says so, all
-tosses, means over five heights of the ground within 0.4 mm of zero: single scores scatter by about 0.2 % and 0.4
-degrees, since a cube that just rolls over in one simulation does not in the next."""
+EXPLAINED = """{count} tosses of the ContactNets set (Pfrommer, Halm, Posa, 2020; 148 frames a second; numbers {first}
+to {last}), each simulated from its first measured state, {substeps} substeps a frame: means over time of the position
+error (% of the cube's width) and of the rotation error, then means and medians over tosses. vigym and MuJoCo have their
+exact (elliptic) cones here, which are not their default; PyBullet's is round.
+
+Contact parameters: every engine is tried with {budget} sets of them, spread evenly over their ranges (Halton's
+sequence), on all tosses; a fit to some tosses is the set with the least sum of both errors on them. The ranges were
+chosen beforehand from scores of all tosses, the same for all that have the parameter:
+
+{ranges}
+
+MuJoCo's stiffness and damping are accelerations (1/s^2, 1/s); "soft" has a smaller impedance at first (`solimp` 0.1,
+0.9, width). vigym and PyBullet are once hard, with restitution, and once soft, without (N/m, N s/m). PyBullet's
+restitution does next to nothing at short steps, since it brakes bodies before they touch.{absent}
+
+## One half fitted, the other scored
+
+Fitted are the tosses with an even place in the file, scored the others, which the fit has not seen. The last column:
+how many simulations end on another face than the real cube."""
+CROSSED = """## Many halves
+
+One way to choose the tosses that are fitted is one throw of the dice: the scores of {ours} on different halves have
+standard deviations of {position:.1f} % and {rotation:.1f} degrees. Over {halves} random halves, both ways round, the
+mean scores on the tosses that were not fitted are, with the middle two thirds of the fitted values:"""
+SURE = """How much of the differences is chance? 95 % intervals, from tosses drawn {draws} times out of these; each time
+all engines are fitted to ten halves of the draw and scored on the rest. Above zero, vigym is closer; with so many
+intervals, one or the other excludes zero by chance."""
+PAIRED = """## The same parameters
+
+Soft contacts of vigym and of PyBullet have the same parameters, and were tried with the same sets. In the best quarter of these
+({count}), PyBullet misses by {position} % and {rotation} degrees more (95 % intervals from tosses drawn again and
+again)."""
+FEWER = """## Fewer sets
+
+Mean scores as above, position % / rotation in degrees, when only the first of the sets are tried:"""
+CHANGED = """## One thing changed at a time
+
+Friction {friction} as measured by the authors of the data and no restitution unless the line says so, all
+tosses, means over five heights of the ground within 0.4 mm of zero: single scores scatter, since a cube that just rolls
+over in one simulation does not in the next."""
 
 
-def report(data: Path, out: Path, substeps: int = 8, budget: int = 256, quick: bool = False) -> str:
-    """Write the page `tosses.md` with its pictures; what it says."""
+def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = False, trials: Path | None = None) -> str:
+    """Write the page `tosses.md` with its pictures, and the trials; what the page says. trials: made before."""
     from tqdm import tqdm
 
     tosses = load(data)
+    if len(tosses) < FEWEST:
+        raise InputError(f"{data} has {len(tosses)} tosses; {FEWEST} are needed to fit half of them and score the rest")
+    if substeps < 1 or budget < 1:
+        raise InputError(f"--substeps and --budget must be at least 1, got {substeps} and {budget}")
     if quick:
         tosses = tosses[:QUICK]
-    tried = explore(ENGINES, tosses, substeps, budget)
+    makes = [make for make in ENGINES if find_spec(make.needs)]
+    if trials is None:
+        tried = explore(makes, tosses, substeps, budget)
+        save(tried, out / "tosses-trials.npz")
+    else:
+        tried = read(makes, tosses, trials)
+        budget = len(tried[VigymEngine.name].values)
     even = np.arange(len(tosses)) % 2 == 0
     odd = tosses[~even]
-    fits = {name: trials.named(trials.best(even)) for name, trials in tried.items()}
-    runs = {make.name: make(odd, substeps)(**fits[make.name]) for make in ENGINES}
+    fits = {name: one.named(int(one.best(even[None])[0])) for name, one in tried.items()}
+    runs = {make.name: make(odd, substeps)(**fits[make.name]) for make in makes}
     cones = {
         "pyramid": VigymEngine(tosses, substeps, cone="pyramid")(friction=FRICTION),
         "exact cone": VigymEngine(tosses, substeps)(friction=FRICTION),
@@ -59,10 +98,23 @@ def report(data: Path, out: Path, substeps: int = 8, budget: int = 256, quick: b
         figures.pyramids(tosses, cones, out / "tosses-pyramid.png"),
     ]
     study = list(tqdm(variants(tosses, substeps, quick), unit="variant"))
-    command = f"vigym compare tosses --data {data.name} --substeps {substeps} --budget {budget}"
-    explained = EXPLAINED.format(count=len(tosses), substeps=substeps, budget=budget)
-    text = page(command, explained, odd, fits, runs, tried, study)
-    path = out / "tosses.md"
+    options = f"--substeps {substeps} " + ("--quick" if quick else f"--budget {budget}")
+    parts = [
+        "# Real tosses of a cube",
+        f"{machine.describe()}. Made by `vigym compare tosses --data {data.name} {options}`.",
+        introduction(tosses, makes, substeps, budget),
+        *one_half(odd, fits, runs),
+        *many_halves(tried),
+        *same_parameters(tried),
+        *fewer_sets(tried),
+        *failures(tried),
+        "![errors](tosses-errors.png)",
+        "![good and bad tosses](tosses-examples.png)",
+        CHANGED.format(friction=FRICTION),
+        markdown(["vigym", *HEADER], [[what, *cells(s)] for what, s in study]).rstrip(),
+        "![pyramids](tosses-pyramid.png)",
+    ]
+    text, path = "\n\n".join(parts) + "\n", out / "tosses.md"
     path.write_text(text, encoding="utf-8")
     return text + "\n" + "\n".join(f"wrote {p}" for p in [path, *made])
 
@@ -72,58 +124,89 @@ def cells(s: Score) -> list[str]:
     return [f"{value:.1f}" for value in (s.position, s.position_median, s.rotation, s.rotation_median)]
 
 
+def introduction(tosses: Tosses, makes: Sequence[type[Engine]], substeps: int, budget: int) -> str:
+    """What was done, with the ranges of all parameters."""
+    rows = [[make.name, ", ".join(f"{p.name} {p.low:g} to {p.high:g}" for p in make.parameters)] for make in makes]
+    absent = sorted({make.needs for make in ENGINES} - {make.needs for make in makes})
+    return EXPLAINED.format(
+        count=len(tosses),
+        first=tosses.ids.min(),
+        last=tosses.ids.max(),
+        substeps=substeps,
+        budget=budget,
+        ranges=markdown(["engine", "ranges"], rows).rstrip(),
+        absent=f" Not installed, and left out: {', '.join(absent)}." if absent else "",
+    )
+
+
+def one_half(odd: Tosses, fits: Mapping[str, Mapping[str, float]], runs: Mapping[str, Array]) -> Iterator[str]:
+    """The table of the tosses that were not fitted."""
+    rows = []
+    for name, run in runs.items():
+        values = ", ".join(f"{key} {value:.3g}" for key, value in fits[name].items())
+        rows.append([name, values, *cells(score(odd, run)), f"{100 * other_face(odd, run).mean():.0f} %"])
+    yield markdown(["engine", "fitted", *HEADER, "other face"], rows).rstrip()
+
+
+def many_halves(tried: Mapping[str, Trials]) -> Iterator[str]:
+    """The table of means over random halves, and how sure their differences are."""
+    halves = ways(count(tried), HALVES)
+    found = {name: crossed(trials, halves) for name, trials in tried.items()}
+    means = {name: mean(scores) for name, (scores, _) in found.items()}
+    position, rotation = np.std([(one.position, one.rotation) for one in found[VigymEngine.name][0]], axis=0)
+    yield CROSSED.format(ours=VigymEngine.name, position=position, rotation=rotation, halves=HALVES)
+    rows = [[name, spread(tried[name], chosen), *cells(means[name])] for name, (_, chosen) in found.items()]
+    yield markdown(["engine", "fitted", *HEADER], rows).rstrip()
+    yield SURE.format(draws=DRAWS)
+    columns = []
+    for ours in (VigymEngine.name, SoftVigymEngine.name):
+        limits, us = apart(tried, ours, DRAWS), means[ours]
+        off = {name: (them.position - us.position, them.rotation - us.rotation) for name, them in means.items()}
+        for k, what in enumerate(("position %", "rotation, degrees")):
+            told = [between(off[name][k], limits[name][k]) if name != ours else "" for name in tried]
+            columns.append([f"{what}, against {ours}", *told])
+    header, *rows = (list(row) for row in zip(["engine", *tried], *columns, strict=True))
+    yield markdown(header, rows).rstrip()
+
+
+def same_parameters(tried: Mapping[str, Trials]) -> Iterator[str]:
+    """Soft contacts of vigym and PyBullet beside each other."""
+    if BulletEngine.name in tried:
+        size, off, limits = paired(tried[BulletEngine.name], tried[SoftVigymEngine.name], DRAWS)
+        position, rotation = (between(*one) for one in zip(off, limits, strict=True))
+        yield PAIRED.format(count=size, position=position, rotation=rotation)
+
+
+def fewer_sets(tried: Mapping[str, Trials]) -> Iterator[str]:
+    """The table of means when fewer sets are tried."""
+    halves, budget = ways(count(tried), HALVES), len(tried[VigymEngine.name].values)
+    sizes, rows = sorted({max(1, budget // part) for part in SUBSETS}), []
+    for name, trials in tried.items():
+        means = [mean(crossed(trials[:size], halves)[0]) for size in sizes]
+        rows.append([name, *(f"{s.position:.1f} / {s.rotation:.1f}" for s in means)])
+    yield FEWER
+    yield markdown(["engine", *map(str, sizes)], rows).rstrip()
+
+
+def count(tried: Mapping[str, Trials]) -> int:
+    """Tosses."""
+    return tried[VigymEngine.name].errors.shape[-1]
+
+
+def between(off: float, limits: Array) -> str:
+    """A difference and its interval."""
+    return f"{off:+.1f} ({limits[0]:+.1f} to {limits[1]:+.1f})"
+
+
 def spread(trials: Trials, chosen: Array) -> str:
     """The middle two thirds of the values of the sets that were chosen."""
     low, high = np.percentile(trials.values[chosen], [100 / 6, 500 / 6], axis=0)
     return ", ".join(f"{p.name} {a:.3g} to {b:.3g}" for p, a, b in zip(trials.parameters, low, high, strict=True))
 
 
-def page(
-    command: str,
-    explained: str,
-    odd: Tosses,
-    fits: Mapping[str, Mapping[str, float]],
-    runs: Mapping[str, Array],
-    tried: Mapping[str, Trials],
-    study: list[tuple[str, Score]],
-) -> str:
-    """The page (Markdown)."""
-    header = ["position %", "median", "rotation, degrees", "median"]
-    one, many, pooled = [], [], {}
-    halves = ways(tried[OURS[0]].errors.shape[-1], DRAWS)
+def failures(tried: Mapping[str, Trials]) -> Iterator[str]:
+    """A line for every engine that failed somewhere."""
     for name, trials in tried.items():
-        values = ", ".join(f"{key} {value:.3g}" for key, value in fits[name].items())
-        faces = f"{100 * other_face(odd, runs[name]).mean():.0f} %"
-        one.append([name, values, *cells(score(odd, runs[name])), faces])
-        pooled[name], mean, chosen = crossed(trials, halves)
-        many.append([name, spread(trials, chosen), *cells(mean)])
-    certainty = [f"{what}, against {ours}" for ours in OURS for what in ("position %", "rotation, degrees")]
-    sure = []
-    for name, theirs in pooled.items():
-        sure.append([name])
-        for ours in OURS:
-            for a, b in zip(theirs, pooled[ours], strict=True):
-                sure[-1].append("" if name == ours else "{:+.1f} ({:+.1f} to {:+.1f})".format(*apart(a, b)))
-    failed = {name: (int(trials.failed.sum()), int((trials.failed > 0).sum())) for name, trials in tried.items()}
-    parts = [
-        "# Real tosses of a cube",
-        f"{machine.describe()}. Made by `{command}`.",
-        explained,
-        markdown(["engine", "fitted", *header, "other face"], one).rstrip(),
-        CROSSED.format(draws=DRAWS),
-        markdown(["engine", "fitted", *header], many).rstrip(),
-        SURE,
-        markdown(["engine", *certainty], sure).rstrip(),
-        *(
-            f"{name}: {frames} frames in {sets} of the sets in which a step could not be solved."
-            for name, (frames, sets) in failed.items()
-            if frames
-        ),
-        "![errors](tosses-errors.png)",
-        "![good and bad tosses](tosses-examples.png)",
-        "## One thing changed at a time",
-        CHANGED.format(friction=FRICTION),
-        markdown(["vigym", *header], [[what, *cells(s)] for what, s in study]).rstrip(),
-        "![pyramids](tosses-pyramid.png)",
-    ]
-    return "\n\n".join(parts) + "\n"
+        if trials.failed.any():
+            sets = np.count_nonzero(trials.failed)
+            yield f"{name}: failed in {trials.failed.sum()} frames, in {sets} of the sets (see `failed` of `Engine`)."

@@ -1,0 +1,71 @@
+"""Engines compared over many halves of the tosses: fitted to one, scored on the other; and how sure differences are."""
+
+from collections.abc import Mapping
+from dataclasses import astuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.benchmarks.scenes.scene import Array
+from vigym.benchmarks.tosses.data import Score, summary
+from vigym.benchmarks.tosses.fit import Trials
+
+Mask = NDArray[np.bool_]
+SURE = 2.5, 97.5  # %, the ends of intervals
+
+
+def ways(count: int, draws: int, seed: int = 0) -> Mask:
+    """Random halves of so many tosses: masks (draws, count) of those to fit."""
+    rng = np.random.default_rng(seed)
+    return np.array([rng.permutation(count) < count // 2 for _ in range(draws)])
+
+
+def crossed(trials: Trials, halves: Mask) -> tuple[list[Score], Array]:
+    """Both ways round for all these halves (draws, tosses): scores of the tosses that were not fitted, and the sets
+    that were chosen, (2 draws) of each."""
+    fitted = np.concatenate([halves, ~halves])
+    chosen = trials.best(fitted)
+    return [summary(*trials.errors[i][:, ~mask]) for i, mask in zip(chosen, fitted, strict=True)], chosen
+
+
+def mean(scores: list[Score]) -> Score:
+    """Of all figures."""
+    return Score(*np.mean([astuple(one) for one in scores], axis=0).tolist())
+
+
+def unseen(trials: Trials, halves: Mask, weights: Array) -> Array:
+    """Mean errors (2,) of the tosses that were not fitted, as in `crossed`, where each toss counts so often."""
+    fitted = np.concatenate([halves, ~halves])
+    rest = ~fitted * weights
+    chosen = trials.best(fitted * weights)
+    return np.einsum("wkt,wt->k", trials.errors[chosen], rest / rest.sum(-1, keepdims=True)) / len(rest)
+
+
+def apart(tried: Mapping[str, Trials], ours: str, draws: int, halves: int = 10) -> dict[str, Array]:
+    """By how much other engines miss more than ours, 95 % intervals: (2, 2), position and rotation, low and high.
+
+    Tosses are drawn again and again out of those there are; all engines are fitted to halves of each draw, and scored
+    on the rest.
+    """
+    rng, found = np.random.default_rng(0), []
+    count = tried[ours].errors.shape[-1]
+    for draw in range(draws):
+        weights = rng.multinomial(count, np.full(count, 1 / count)).astype(float)
+        there = np.flatnonzero(weights)
+        if len(there) < 2:  # of very few tosses
+            continue
+        masks = np.zeros((halves, count), dtype=bool)
+        masks[:, there] = ways(len(there), halves, seed=draw)
+        found.append([unseen(trials, masks, weights) for trials in tried.values()])
+    misses = dict(zip(tried, np.moveaxis(np.array(found), 1, 0), strict=True))
+    return {name: np.percentile(them - misses[ours], SURE, axis=0).T for name, them in misses.items()}
+
+
+def paired(one: Trials, other: Trials, draws: int, share: float = 0.25) -> tuple[int, Array, Array]:
+    """Two engines with the same sets of parameters: how many sets are the best ones for both together, by how much the
+    first misses more in these (2,), and 95 % intervals (2, 2), low and high, from tosses drawn again and again."""
+    both = (one.errors + other.errors).sum(1).mean(1)
+    best = np.argsort(both)[: max(1, round(share * len(both)))]
+    difference = (one.errors[best] - other.errors[best]).mean(0)
+    means = np.random.default_rng(0).choice(difference, (draws, difference.shape[-1]), axis=1).mean(-1)
+    return len(best), difference.mean(-1), np.percentile(means, SURE, axis=1).T
