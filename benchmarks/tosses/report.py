@@ -53,9 +53,9 @@ all engines are fitted to ten halves of the draw and scored on the rest. Above z
 intervals, one or the other excludes zero by chance."""
 PAIRED = """## The same parameters
 
-Soft contacts of vigym and of PyBullet have the same parameters, and were tried with the same sets. In the best quarter of these
-({count}), PyBullet misses by {position} % and {rotation} degrees more (95 % intervals from tosses drawn again and
-again)."""
+Soft contacts of vigym and of PyBullet have the same parameters, and were tried with the same sets. In the best quarter
+of these ({count}), PyBullet misses by {position} % and {rotation} degrees more (95 % intervals from tosses drawn again
+and again)."""
 FEWER = """## Fewer sets
 
 Mean scores as above, position % / rotation in degrees, when only the first of the sets are tried:"""
