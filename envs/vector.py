@@ -16,7 +16,8 @@ from gymnasium.vector.utils import batch_space
 
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
-from vigym.envs.env import checked_actions, load_task
+from vigym.engine.validation import count
+from vigym.envs.env import checked_actions, checked_options, make_task
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Flags, Task
 
@@ -24,7 +25,7 @@ from vigym.envs.task import Array, Flags, Task
 class RobotVectorEnv(gym.vector.VectorEnv):
     """`num_envs` environments of a task; `kwargs` are the task's own arguments.
 
-    max_episode_steps: control steps after which an episode is truncated; None for never
+    max_episode_steps: control steps after which an episode is truncated; None or -1 for never, as in `gymnasium.make`
     autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, see Gymnasium
     num_threads: threads that share the environments
     render_mode ... browse: see `RobotEnv`
@@ -50,8 +51,10 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        self.task = load_task(task)(num_envs=num_envs, **kwargs)
-        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
+        self.task = make_task(task, num_envs, kwargs)
+        self.num_envs, self.max_episode_steps = num_envs, None
+        if max_episode_steps is not None and max_episode_steps != -1:
+            self.max_episode_steps = count(max_episode_steps, "max_episode_steps")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.render_mode = render_mode
         self.metadata = {
@@ -82,7 +85,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """Start new episodes, everywhere or where options["reset_mask"] says; seeds are seed, seed + 1, ..."""
-        options = dict(options or {})
+        options = checked_options(options)
         mask = self._reset_mask(options.pop("reset_mask", None))
         if seed is None or isinstance(seed, (int, np.integer)):
             seeds = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
