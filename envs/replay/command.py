@@ -22,7 +22,7 @@ def view(
     what: Annotated[Positional[str], arg(metavar="FILE|ID")],
     out: tuple[Path, ...] = (),
     seconds: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     speed: float = 1.0,
     forces: bool = True,
     browser: bool = True,
@@ -34,7 +34,7 @@ def view(
             controller (or random actions, if it has none).
         out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip).
         seconds: How long an environment runs; until Ctrl-C, or one episode if it is written to files, unless given.
-        seed: Of the first start of an environment.
+        seed: Of the first start of an environment; 0 unless given.
         speed: Times real time, for environments in the browser and for films.
         forces: Show the forces at contacts.
         browser: Open a browser; otherwise only its address is printed.
@@ -42,8 +42,14 @@ def view(
     for path in out:
         if path.suffix.lower() not in SUFFIXES:
             raise SystemExit(f"--out {path}: write a replay as one of {', '.join(SUFFIXES)}")
+    if seconds is not None and not 0.0 < seconds < 1e6:
+        raise SystemExit(f"--seconds must be a positive number, got {seconds:g}")
+    if seed is not None and seed < 0:
+        raise SystemExit(f"--seed must be at least 0, got {seed}")
     try:
         if Path(what).is_file():
+            if seconds is not None or seed is not None:
+                raise SystemExit(f"--seconds and --seed are for environments; {what} is a recording, shown as it is")
             present(Replay.load(what), out, speed, forces, browser)
         elif what not in ENVIRONMENTS:
             known = ", ".join(ENVIRONMENTS)
@@ -51,10 +57,10 @@ def view(
         elif out:
             with TemporaryDirectory() as folder:
                 recording = Path(folder) / "run.vigym"
-                run(what, seconds, seed, record=recording)
+                run(what, seconds, seed or 0, record=recording)
                 present(Replay.load(recording), out, speed, forces, browser)
         else:
-            run(what, seconds, seed, render_mode="human", speed=speed, browse=browser)
+            run(what, seconds, seed or 0, render_mode="human", speed=speed, browse=browser)
     except (VigymError, DependencyNotInstalled, OSError) as error:
         raise SystemExit(str(error)) from error
     except KeyboardInterrupt:
