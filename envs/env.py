@@ -117,7 +117,7 @@ class RobotEnv(gym.Env):
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:
-        """Everything the future depends on: physics, task, generator of random numbers."""
+        """Everything the future depends on: physics, task, generator of random numbers; not Gymnasium's `TimeLimit`."""
         return self.task.snapshot() | {"rng": self.np_random.bit_generator.state}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
