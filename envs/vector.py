@@ -10,6 +10,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.seeding import np_random as make_generator
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
@@ -68,6 +69,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.picture = Picture(self, render_mode, width, height, default_camera_config, speed, browse)
         seeded = [make_generator() for _ in range(num_envs)]
         self._rngs, self._seeds = [rng for rng, _ in seeded], [seed for _, seed in seeded]
+        self._idle = np.ones(num_envs, bool)  # environments that were never reset
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
         self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
 
@@ -112,12 +114,14 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     def _begin(self, mask: Flags, options: Mapping[str, Any]) -> None:
         env = np.flatnonzero(mask)
         self.task.reset(env, [self._rngs[i] for i in env], options)
-        self._over[mask] = False
+        self._over[mask] = self._idle[mask] = False
         self.picture.began(env)
 
     def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """One control step of all environments; in mode NEXT_STEP, those that have ended are reset instead."""
         mode = self.autoreset_mode
+        if self._idle.any():
+            raise ResetNeeded(f"environments {np.flatnonzero(self._idle)} have not begun: reset them first")
         if mode == AutoresetMode.DISABLED and self._over.any():
             raise InputError(f"environments {np.flatnonzero(self._over)} have ended: reset them first")
         reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
@@ -173,6 +177,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.task.restore(state)
         for rng, saved in zip(self._rngs, state["rngs"], strict=True):
             rng.bit_generator.state = saved
+        self._idle[:] = False
         self._over, self._observation = (state["batch"][name].copy() for name in ("over", "observation"))
 
 
