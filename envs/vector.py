@@ -73,6 +73,11 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
         self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
 
+    @property
+    def dt(self) -> float:
+        """Time between two actions, s."""
+        return self.task.dt
+
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generator of every environment."""

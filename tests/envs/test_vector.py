@@ -146,6 +146,7 @@ def test_latency_delays_actions():
 def test_a_batch_has_to_be_reset_first():
     """As `gymnasium.make` asks of single environments; a state that is set is a start as well."""
     env = gym.make_vec("VICartPole-v0", num_envs=3)
+    assert env.dt == gym.make("VICartPole-v0").unwrapped.dt
     action = np.zeros((3, 1))
     with pytest.raises(gym.error.ResetNeeded, match=r"\[0 1 2\]"):
         env.step(action)
