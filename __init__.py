@@ -34,6 +34,10 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(_LATER[name]), name)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
 __all__ = [
     "Box",
     "Capsule",

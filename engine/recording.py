@@ -65,6 +65,11 @@ class Recorder:
         if not isinstance(env, (int, np.integer)) or not 0 <= env < sim.num_envs:
             raise InputError(f"env must be 0 to {sim.num_envs - 1}, got {show(env)}")
         self.sim, self.env, self.steps, self.n_actions = sim, int(env), 0, n_actions
+        self.path = os.path.abspath(path)
+        if any(other.path == self.path for other in sim.recorders):
+            raise InputError(
+                f"{os.fspath(path)} is being recorded to already; close that recorder, or name another file"
+            )
         model = sim.model
         bodies, contacts = model.n_bodies, model.n_contacts
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
@@ -109,8 +114,8 @@ class Recorder:
             self._write(HEAD.pack(0, 0))
             self._file.close()
             self._file = None
-            if self in self.sim.recorders:
-                self.sim.recorders.remove(self)
+            # a new list: who closes all of them is going through the old one
+            self.sim.recorders = [other for other in self.sim.recorders if other is not self]
 
     @property
     def is_open(self) -> bool:
@@ -132,7 +137,7 @@ class Recorder:
         self.close()
 
 
-@dataclass
+@dataclass(eq=False)
 class Recording:
     """A recording that was read; arrays lead with the frame, (n, ...).
 
@@ -201,6 +206,12 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __repr__(self) -> str:
+        title, end = self.head["title"], "" if self.complete else ", without its end"
+        bodies, contacts = self.x.shape[1], self.gaps.shape[1]
+        what = f"{len(self)} frames, {self.time[-1] if len(self) else 0.0:g} s, {bodies} bodies, {contacts} contacts"
+        return f"<{type(self).__name__}{f' {title!r}' if title else ''}: {what}{end}>"
 
 
 def _chunks(data: bytes, path: str) -> Iterator[bytes]:

@@ -77,8 +77,9 @@ class Simulator:
         self._unchecked = True
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in FIXED and name in self.__dict__:
-            raise AttributeError(f"{name} is fixed when a Simulator is made; make another one")
+        own = name.startswith("_") or name == "recorders" or type(self) is not Simulator
+        if name in self.__dict__ if name in FIXED else not own:
+            raise AttributeError(f"{name} is fixed when a Simulator is made, or unknown; make another one")
         super().__setattr__(name, value)
 
     def _build(self) -> None:
@@ -158,8 +159,7 @@ class Simulator:
         step at these velocities ends.
         """
         model, axes = self.model, (self.model.n_axes,)
-        env = chosen(mask, self.num_envs)
-        n = self.num_envs
+        env, n = chosen(mask, self.num_envs), self.num_envs
         phi = batch(positions, "positions", n, axes, StateError, env)
         rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
         root = self._given(env, **roots)

@@ -1,4 +1,4 @@
-"""Views of what environments are in: pose, velocity, and how the last step went."""
+"""What environments are in: pose, velocity, and how the last step went. Copies: to write into them changes nothing."""
 
 from typing import NamedTuple
 

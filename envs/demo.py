@@ -178,7 +178,12 @@ def demo(
         raise SystemExit(f"--seconds must be a positive number, got {seconds:g}")
     if controller is not None and scene not in ROBOTS:
         raise SystemExit(f"--controller is for robots ({', '.join(ROBOTS)}), not for {scene}")
-    out.mkdir(parents=True, exist_ok=True)
+    if seed < 0:
+        raise SystemExit(f"--seed must be at least 0, got {seed}")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SystemExit(f"no folder can be made of {out}: {error.strerror}; choose another --out") from None
     if scene in ROBOTS:
         run_robot(scene, seconds, seed, controller, picture, out)
     else:

@@ -10,6 +10,8 @@ import numpy as np
 
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
+from vigym.engine.validation import numeric, show
+from vigym.envs.arguments import checked
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Task
 
@@ -24,14 +26,30 @@ def load_task(task: str | type[Task]) -> type[Task]:
     return getattr(import_module(module), name)
 
 
+def make_task(task: str | type[Task], num_envs: int, arguments: Mapping[str, Any]) -> Task:
+    """A task in so many environments, its own arguments checked."""
+    made = load_task(task)
+    return made(num_envs=num_envs, **checked(made, arguments))
+
+
 def checked_actions(action: Any, shape: tuple[int, ...]) -> Array:
     """Actions as floats of that shape, cut to [-1, 1]; InputError if there is a NaN."""
-    array = np.asarray(action, dtype=np.float64)
+    array = action
+    if type(action) is not np.ndarray or action.dtype.kind not in "biuf":  # `numeric` would copy
+        array = numeric(action, "action", f"an array of numbers, shape {shape}", InputError, nan=True)
+    array = array.astype(np.float64, copy=False)
     if array.shape != shape:
         raise InputError(f"action must have shape {shape}, got {array.shape}")
     if np.isnan(array).any():
         raise InputError(f"action has a NaN: {array.tolist()}")
     return np.minimum(np.maximum(array, -1.0), 1.0)  # a third of the time of np.clip, on a few numbers
+
+
+def checked_options(options: Any) -> dict[str, Any]:
+    """Options of a reset, those that are given."""
+    if options is not None and not isinstance(options, Mapping):
+        raise InputError(f"options must be a dict, got {show(options)}")
+    return dict(options or {})
 
 
 def plain(values: Mapping[str, Array]) -> dict[str, Any]:
@@ -60,7 +78,7 @@ class RobotEnv(gym.Env):
         browse: bool = True,
         **kwargs: Any,
     ) -> None:
-        self.task = load_task(task)(num_envs=1, **kwargs)
+        self.task = make_task(task, 1, kwargs)
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}
         self.render_mode = render_mode
@@ -74,7 +92,7 @@ class RobotEnv(gym.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start a new episode."""
         super().reset(seed=seed)
-        self.task.reset(ONLY, [self.np_random], options or {})
+        self.task.reset(ONLY, [self.np_random], checked_options(options))
         self.picture.began(ONLY)
         return self.task.observe()[0].copy(), plain(self.task.info())
 
@@ -99,7 +117,7 @@ class RobotEnv(gym.Env):
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:
-        """Everything the future depends on: physics, task, generator of random numbers."""
+        """Everything the future depends on: physics, task, generator of random numbers; not Gymnasium's `TimeLimit`."""
         return self.task.snapshot() | {"rng": self.np_random.bit_generator.state}
 
     def set_state(self, state: Mapping[str, Any]) -> None:

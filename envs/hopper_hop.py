@@ -1,13 +1,15 @@
 """VIHopperHop-v0: hop at a commanded horizontal velocity."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from vigym.assets.hopper import POLE_MASS, SPHERE_MASS
 from vigym.engine.compiled import compiled
 from vigym.engine.errors import InputError
+from vigym.engine.validation import vector
+from vigym.envs.arguments import bounds
 from vigym.envs.hopper_base import HopperTask
 from vigym.envs.task import Array, Draws, Flags, Indices
 
@@ -133,6 +135,8 @@ class HopperHop(HopperTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
+    options: ClassVar[tuple[str, ...]] = ("command",)
+
     def __init__(
         self,
         *,
@@ -157,7 +161,7 @@ class HopperHop(HopperTask):
     ) -> None:
         costs = upright_cost_weight, slip_cost_weight, ctrl_cost_weight
         self.weights = np.array([velocity_reward_weight, healthy_reward, *costs, velocity_scale], float)
-        self.command_range, self.healthy_tilt = checked_command(command_range, "command_range"), healthy_tilt
+        self.command_range, self.healthy_tilt = bounds(command_range, "command_range"), healthy_tilt
         self.terminate_when_unhealthy = terminate_when_unhealthy
         super().__init__(
             friction=friction,
@@ -178,7 +182,7 @@ class HopperHop(HopperTask):
         low, high = self.command_range
         drawn = rng.uniform(low, high, 2)  # in any case: the rest of the episode is the same
         if "command" in options:
-            drawn = checked_command(options["command"], "options['command']")
+            drawn = vector(options["command"], (2,), "options['command']", InputError)
         return super().draw(rng, options) | {"command": drawn}
 
     def start(self, env: Indices, draws: Draws) -> None:
@@ -214,11 +218,3 @@ class HopperHop(HopperTask):
             "velocity_error": self.error.copy(),
             "hop_height": self.peak.copy(),
         }
-
-
-def checked_command(value: Any, name: str) -> Array:
-    """Two finite numbers."""
-    array = np.asarray(value, dtype=float)
-    if array.shape != (2,) or not np.isfinite(array).all():
-        raise InputError(f"{name} must be two finite numbers, m/s, got {value}")
-    return array

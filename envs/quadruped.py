@@ -7,6 +7,7 @@ import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
+from vigym.engine.validation import vector
 from vigym.envs.quadruped_motion import TERMS, follow, judge, look
 from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
 from vigym.envs.quadruped_stairs import scene as stairs
@@ -175,6 +176,7 @@ class Quadruped(RobotTask):
     """
 
     n_actions = 12
+    options: ClassVar[tuple[str, ...]] = ("command",)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.0, "azimuth": 120.0, "elevation": -15.0, "trackbodyid": 0}
 
     def __init__(
@@ -267,9 +269,7 @@ class Quadruped(RobotTask):
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         command = np.array([rng.uniform(*bounds) for bounds in self.command_ranges])
         if "command" in options:
-            command = np.asarray(options["command"], float)
-            if command.shape != (3,) or not np.isfinite(command).all():
-                raise InputError(f"options['command'] must be three numbers, got {options['command']!r}")
+            command = vector(options["command"], (3,), "options['command']", InputError)
         return {"noise": self.reset_noise_scale * rng.uniform(-1, 1, 33), "command": command}
 
     def scene(self) -> dict[str, Any]:

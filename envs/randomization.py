@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from vigym.engine.errors import InputError
 from vigym.engine.simulator import Simulator
+from vigym.engine.validation import show
+from vigym.envs.arguments import bounds
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -44,12 +46,12 @@ class Randomization:
             value = getattr(self, field.name)
             if value is None:
                 continue
-            low, high = (float(bound) for bound in value)
+            low, high = bounds(value, f"randomization: {field.name}")
             least = 0.0 if field.name in ("friction", "latency", "push") else 1e-6
-            if not (np.isfinite([low, high]).all() and least <= low <= high):
-                raise InputError(
-                    f"randomization: {field.name} must be (low, high), {least:g} <= low <= high, got {value}"
-                )
+            if low < least:
+                raise InputError(f"randomization: {field.name} must be at least {least:g}, got {value}")
+            if field.name == "latency" and (low % 1 or high % 1):
+                raise InputError(f"randomization: latency must be whole numbers of control steps, got {value}")
 
 
 class Variation:
@@ -62,11 +64,14 @@ class Variation:
             known = [field.name for field in fields(Randomization)]
             if unknown := sorted(set(randomization) - set(known)):
                 raise InputError(f"randomization: {unknown[0]!r} is unknown; known: {', '.join(known)}")
-            randomization = Randomization(**{name: tuple(value) for name, value in randomization.items()})
+            randomization = Randomization(**randomization)
+        if not isinstance(randomization, Randomization | None):
+            raise InputError(f"randomization must be a dict or a Randomization, got {show(randomization)}")
         self.ranges = randomization or Randomization()
         self.sim, self.dt = sim, dt
         names = ("mass", "inertia", "friction", "effort_limit", "kp", "kd")
         self.nominal = {name: sim.parameter(name)[0] for name in names}
+        self._check_effect()
         slots = 1 + (int(self.ranges.latency[1]) if self.ranges.latency else 0)
         n = sim.num_envs
         self.past = np.zeros((n, slots, n_actions))  # actions, the latest first
@@ -75,6 +80,15 @@ class Variation:
         self.countdown = np.full(n, np.inf)  # control steps until then
         self.interval = np.full(n, np.inf)
         self.hand: Array | None = None  # a force from outside, (n, n_bodies, 3) N: the user's push on the live page
+
+    def _check_effect(self) -> None:
+        """What there is nothing to vary of is an error."""
+        of = self.nominal
+        there = {"friction": ("contacts", of["friction"].size), "gains": ("drives", (of["kp"] + of["kd"]).any())}
+        there["strength"] = "effort limits", np.isfinite(of["effort_limit"]).any()
+        for name, (parts, some) in there.items():
+            if getattr(self.ranges, name) is not None and not some:
+                raise InputError(f"randomization: {name} has no effect on a robot without {parts}; leave it out")
 
     def draw(self, rng: np.random.Generator) -> dict[str, Any]:
         """One episode's values."""

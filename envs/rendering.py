@@ -8,7 +8,7 @@ import numpy as np
 
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
-from vigym.engine.validation import number
+from vigym.engine.validation import count, number, show
 from vigym.envs.replay.extra import check
 
 if TYPE_CHECKING:
@@ -37,9 +37,15 @@ class Picture:
             raise InputError(f"render_mode must be None or one of {', '.join(RENDER_MODES)}, got {mode!r}")
         if mode == "human":
             check("viser", 'render_mode="human"')
-        self.owner, self.mode, self.width, self.height = owner, mode, width, height
+        self.owner, self.mode, self.width, self.height = owner, mode, count(width, "width"), count(height, "height")
         self.task: Task = owner.task
+        if camera is not None and not isinstance(camera, Mapping):
+            raise InputError(f"default_camera_config must be a dict, got {show(camera)}")
         self.camera = {**self.task.camera, **(camera or {})}
+        if camera:  # a mistake is told here, not with the first picture
+            from vigym.envs.view.camera import Camera
+
+            Camera.from_config(self.camera)
         self.speed, self.browse = number(speed, "speed", InputError, above=0.0), browse
         self.recorder: Recorder | None = None
         self._renderer: Any = None

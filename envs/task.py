@@ -20,6 +20,7 @@ from vigym.engine.errors import InputError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
+from vigym.engine.validation import count, show
 from vigym.envs.randomization import Randomization, Variation
 
 Array = NDArray[np.float64]
@@ -42,6 +43,7 @@ class Task(ABC):
 
     camera: ClassVar[Mapping[str, Any]] = {"distance": 3.0, "azimuth": 135.0, "elevation": -20.0}
     n_actions: int  # set by the task
+    options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Task(ABC):
         self.sim = Simulator(
             mechanism, dt=dt, num_envs=num_envs, tolerance=TOLERANCE, cone="exact", num_threads=num_threads
         )
-        self.num_envs, self.frame_skip = num_envs, frame_skip
+        self.num_envs, self.frame_skip = num_envs, count(frame_skip, "frame_skip")
         self.dt = dt * frame_skip  # of a control step, as in Gymnasium's MuJoCo environments
         self.variation = Variation(self.sim, randomization, self.n_actions, self.dt)
         size = len(self.observation_names())
@@ -110,6 +112,10 @@ class Task(ABC):
     # -------------------------------------------------------------------------------------------- for environments
     def reset(self, env: Indices, rngs: Sequence[np.random.Generator], options: Mapping[str, Any]) -> None:
         """Start new episodes in the environments `env`, each with its own generator."""
+        if unknown := [name for name in options if name not in self.options]:
+            raise InputError(
+                f"option {show(unknown[0])} of reset is unknown; known: {', '.join(self.options) or 'none'}"
+            )
         draws = [self.draw(rng, options) | self.variation.draw(rng) for rng in rngs]
         together = {name: np.array([drawn[name] for drawn in draws]) for name in draws[0]}
         self.elapsed[env], self.action[env] = 0, 0.0

@@ -10,13 +10,15 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.seeding import np_random as make_generator
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
-from vigym.envs.env import checked_actions, load_task
+from vigym.engine.validation import count
+from vigym.envs.env import checked_actions, checked_options, make_task
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Flags, Task
 
@@ -24,7 +26,7 @@ from vigym.envs.task import Array, Flags, Task
 class RobotVectorEnv(gym.vector.VectorEnv):
     """`num_envs` environments of a task; `kwargs` are the task's own arguments.
 
-    max_episode_steps: control steps after which an episode is truncated; None for never
+    max_episode_steps: control steps after which an episode is truncated; None or -1 for never, as in `gymnasium.make`
     autoreset_mode: NEXT_STEP, SAME_STEP or DISABLED, see Gymnasium
     num_threads: threads that share the environments
     render_mode ... browse: see `RobotEnv`
@@ -50,8 +52,10 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         **kwargs: Any,
     ) -> None:
         super().__init__()
-        self.task = load_task(task)(num_envs=num_envs, **kwargs)
-        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
+        self.task = make_task(task, num_envs, kwargs)
+        self.num_envs, self.max_episode_steps = num_envs, None
+        if max_episode_steps is not None and max_episode_steps != -1:
+            self.max_episode_steps = count(max_episode_steps, "max_episode_steps")
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.render_mode = render_mode
         self.metadata = {
@@ -65,8 +69,14 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.picture = Picture(self, render_mode, width, height, default_camera_config, speed, browse)
         seeded = [make_generator() for _ in range(num_envs)]
         self._rngs, self._seeds = [rng for rng, _ in seeded], [seed for _, seed in seeded]
+        self._idle = np.ones(num_envs, bool)  # environments that were never reset
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
         self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
+
+    @property
+    def dt(self) -> float:
+        """Time between two actions, s."""
+        return self.task.dt
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -82,7 +92,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
         """Start new episodes, everywhere or where options["reset_mask"] says; seeds are seed, seed + 1, ..."""
-        options = dict(options or {})
+        options = checked_options(options)
         mask = self._reset_mask(options.pop("reset_mask", None))
         if seed is None or isinstance(seed, (int, np.integer)):
             seeds = [None if seed is None else int(seed) + i for i in range(self.num_envs)]
@@ -109,12 +119,14 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     def _begin(self, mask: Flags, options: Mapping[str, Any]) -> None:
         env = np.flatnonzero(mask)
         self.task.reset(env, [self._rngs[i] for i in env], options)
-        self._over[mask] = False
+        self._over[mask] = self._idle[mask] = False
         self.picture.began(env)
 
     def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """One control step of all environments; in mode NEXT_STEP, those that have ended are reset instead."""
         mode = self.autoreset_mode
+        if self._idle.any():
+            raise ResetNeeded(f"environments {np.flatnonzero(self._idle)} have not begun: reset them first")
         if mode == AutoresetMode.DISABLED and self._over.any():
             raise InputError(f"environments {np.flatnonzero(self._over)} have ended: reset them first")
         reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
@@ -170,6 +182,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.task.restore(state)
         for rng, saved in zip(self._rngs, state["rngs"], strict=True):
             rng.bit_generator.state = saved
+        self._idle[:] = False
         self._over, self._observation = (state["batch"][name].copy() for name in ("over", "observation"))
 
 

@@ -49,6 +49,8 @@ def build(run: Run) -> BaseAlgorithm:
         if settings.pop("normalize", False):
             env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
         return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
+    except InputError:  # of ours, which names what is wrong
+        raise
     except (TypeError, ValueError, AssertionError) as error:
         raise InputError(f"hyperparameters of {run.algo}: {error}") from error
 

@@ -134,7 +134,10 @@ def read_urdf(
     default_mass: kg, of links without <inertial>; their inertia is as many kg m^2 about each axis (PyBullet: 1).
     repair_inertia: mend, with a warning, inertias that no solid can have; False makes them an error.
     """
+    if isinstance(path, str) and path.lstrip().startswith("<"):
+        raise MechanismError(f"path must be that of a file, got its text: {show(path)}; write it to a file first")
     file = Path(path)
+    _check_choice(floating, (True, False), "floating")
     friction = number(friction, "friction", at_least=0.0)
     rim_points = count(rim_points, "rim_points")
     base = Pose(vector(position, (3,), "position"), unit_quaternion(orientation, "orientation"))
@@ -171,7 +174,7 @@ def read_urdf(
     return model
 
 
-def _check_choice(value: str, known: Sequence[str], what: str) -> None:
+def _check_choice(value: object, known: Sequence[object], what: str) -> None:
     if value not in known:
         raise MechanismError(f"{what} must be one of {', '.join(map(repr, known))}, got {show(value)}")
 

@@ -5,14 +5,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import gymnasium as gym
 from gymnasium.error import DependencyNotInstalled
 from tyro.conf import Positional, arg
 
-from vigym.engine.errors import VigymError
+from vigym.engine.errors import InputError, VigymError
 from vigym.envs.controllers import scripted
+from vigym.envs.controllers.learned import learned
 from vigym.envs.registration import ENVIRONMENTS
 from vigym.envs.replay.live import open_page
 from vigym.envs.replay.replay import SUFFIXES, Replay
@@ -22,7 +23,8 @@ def view(
     what: Annotated[Positional[str], arg(metavar="FILE|ID")],
     out: tuple[Path, ...] = (),
     seconds: float | None = None,
-    seed: int = 0,
+    seed: int | None = None,
+    controller: Literal["scripted", "learned", "random"] | None = None,
     speed: float = 1.0,
     forces: bool = True,
     browser: bool = True,
@@ -30,11 +32,12 @@ def view(
     """Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.
 
     Args:
-        what: A file that record() or the demo wrote; or the id of an environment, which then runs under its scripted
-            controller (or random actions, if it has none).
+        what: A file that record() or the demo wrote; or the id of an environment, which then runs.
         out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip).
         seconds: How long an environment runs; until Ctrl-C, or one episode if it is written to files, unless given.
-        seed: Of the first start of an environment.
+        seed: Of the first start of an environment; 0 unless given.
+        controller: Of an environment: scripted, the learned policy that vigym brings along, or random actions; the
+            first of them that there is, unless given.
         speed: Times real time, for environments in the browser and for films.
         forces: Show the forces at contacts.
         browser: Open a browser; otherwise only its address is printed.
@@ -42,8 +45,14 @@ def view(
     for path in out:
         if path.suffix.lower() not in SUFFIXES:
             raise SystemExit(f"--out {path}: write a replay as one of {', '.join(SUFFIXES)}")
+    if seconds is not None and not 0.0 < seconds < 1e6:
+        raise SystemExit(f"--seconds must be a positive number, got {seconds:g}")
+    if seed is not None and seed < 0:
+        raise SystemExit(f"--seed must be at least 0, got {seed}")
     try:
         if Path(what).is_file():
+            if not seconds is seed is controller is None:
+                raise SystemExit(f"--seconds, --seed and --controller are for environments; {what} is a file")
             present(Replay.load(what), out, speed, forces, browser)
         elif what not in ENVIRONMENTS:
             known = ", ".join(ENVIRONMENTS)
@@ -51,10 +60,10 @@ def view(
         elif out:
             with TemporaryDirectory() as folder:
                 recording = Path(folder) / "run.vigym"
-                run(what, seconds, seed, record=recording)
+                run(what, seconds, seed or 0, controller, record=recording)
                 present(Replay.load(recording), out, speed, forces, browser)
         else:
-            run(what, seconds, seed, render_mode="human", speed=speed, browse=browser)
+            run(what, seconds, seed or 0, controller, render_mode="human", speed=speed, browse=browser)
     except (VigymError, DependencyNotInstalled, OSError) as error:
         raise SystemExit(str(error)) from error
     except KeyboardInterrupt:
@@ -76,10 +85,22 @@ def present(replay: Replay, out: tuple[Path, ...], speed: float, forces: bool, b
                 time.sleep(1.0)
 
 
-def run(env_id: str, seconds: float | None, seed: int, *, record: Path | None = None, **options: Any) -> None:
-    """Episodes under the scripted controller or random actions: for `seconds`, one if recorded, or without end."""
+def find(env_id: str, kind: str | None) -> Any:
+    """A controller of that kind, or the first that there is; None for random actions."""
+    if kind == "random":
+        return None
+    controller = None if kind == "learned" else scripted(env_id)
+    if controller is None and kind == "scripted":
+        raise InputError(f"{env_id} has no scripted controller; --controller learned has a policy")
+    return learned(env_id) if controller is None else controller
+
+
+def run(
+    env_id: str, seconds: float | None, seed: int, kind: str | None, *, record: Path | None = None, **options: Any
+) -> None:
+    """Episodes under a controller: for `seconds`, one if recorded, or without end."""
+    controller = find(env_id, kind)
     env: Any = gym.make(env_id, **options)
-    controller = scripted(env_id)
     try:
         observation, _ = env.reset(seed=seed)
         env.action_space.seed(seed)

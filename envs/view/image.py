@@ -17,6 +17,8 @@ def tile(images: Sequence[NDArray] | NDArray, fill: float = 255) -> NDArray:
     if len(images) == 0:
         raise InputError("tile needs at least one image")
     first = np.asarray(images[0])
+    if other := next((shape for shape in map(np.shape, images) if shape != first.shape), None):
+        raise InputError(f"tile needs images of one size, got {first.shape} and {other}")
     columns = math.isqrt(len(images) - 1) + 1
     lines = -(-len(images) // columns)
     h, w = first.shape[:2]

@@ -10,13 +10,24 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("README.md", "docs/pictures.md", "docs/replay.md", "docs/training.md", "docs/comparison/README.md")
+PAGES = (
+    "README.md",
+    "docs/simulation.md",
+    "docs/pictures.md",
+    "docs/replay.md",
+    "docs/training.md",
+    "docs/comparison/README.md",
+)
 SNIPPETS = {  # page and line above the snippet -> snippet
     (page, text.count("\n", 0, found.start(1))): found[1]
     for page in PAGES
     for text in [(ROOT / page).read_text(encoding="utf-8")]
     for found in re.finditer(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 }
+MARKDOWN = [
+    *ROOT.glob("*.md"),
+    *(path for name in ("docs", "benchmarks", "training") for path in ROOT.glob(f"{name}/**/*.md")),
+]
 COMMANDS = dict(re.findall(r"^<!-- command: (\w+) -->\n```sh\n([^\n]+)\n```$", README, re.MULTILINE))
 
 
@@ -73,7 +84,18 @@ def test_the_demo_command_runs(tmp_path: Path) -> None:
     assert done.stdout
 
 
-def test_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", README)
-    assert links
-    assert not [link for link in links if not (ROOT / link).exists()]
+def anchors(page: Path) -> set[str]:
+    """Of a page's headings, as they are made for links."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", sorted(str(path.relative_to(ROOT)) for path in MARKDOWN))
+def test_links_lead_somewhere(page: str) -> None:
+    here = ROOT / page
+    links = re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", here.read_text(encoding="utf-8"))
+    assert links or page != "README.md"
+    for link, anchor in links:
+        there = here.parent / link if link else here
+        assert there.exists(), link
+        assert not anchor or anchor in anchors(there), f"{link}#{anchor}"

@@ -141,3 +141,20 @@ def test_latency_delays_actions():
     prompt.step(np.zeros(1)), prompt.step(np.zeros(1))
     expected = [prompt.step(np.array(action))[0] for action in actions[:3]]
     np.testing.assert_array_equal(seen[2:], expected)
+
+
+def test_a_batch_has_to_be_reset_first():
+    """As `gymnasium.make` asks of single environments; a state that is set is a start as well."""
+    env = gym.make_vec("VICartPole-v0", num_envs=3)
+    assert env.dt == gym.make("VICartPole-v0").unwrapped.dt
+    action = np.zeros((3, 1))
+    with pytest.raises(gym.error.ResetNeeded, match=r"\[0 1 2\]"):
+        env.step(action)
+    env.reset(options={"reset_mask": np.array([True, False, True])})
+    with pytest.raises(gym.error.ResetNeeded, match=r"\[1\]"):
+        env.step(action)
+    env.reset(options={"reset_mask": np.array([False, True, False])})
+    env.step(action)
+    other = gym.make_vec("VICartPole-v0", num_envs=3)
+    other.set_state(env.get_state())
+    np.testing.assert_array_equal(other.step(action)[0], env.step(action)[0])

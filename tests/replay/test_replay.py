@@ -261,11 +261,30 @@ def test_view_writes_files(trot, tmp_path, capsys):
         (["nothing"], "nothing is neither a file nor one of the environments: VIPendulum-v0"),
         (["VIPendulum-v0", "--out", "a.avi"], "a.avi: write a replay as one of .html"),
         ([__file__], "is not a recording of vigym"),
+        ([__file__, "--seconds", "1"], "--seconds, --seed and --controller are for environments"),
+        ([__file__, "--seed", "1"], "--seconds, --seed and --controller are for environments"),
+        ([__file__, "--controller", "learned"], "--seconds, --seed and --controller are for environments"),
+        (["VICartPole-v0", "--controller", "scripted"], "VICartPole-v0 has no scripted controller"),
+        (["VIPendulum-v0", "--seconds", "-1"], "--seconds must be a positive number, got -1"),
+        (["VIPendulum-v0", "--seconds", "nan"], "--seconds must be a positive number, got nan"),
+        (["VIPendulum-v0", "--seed", "-1"], "--seed must be at least 0, got -1"),
     ],
 )
 def test_view_says_what_is_wrong(args, message):
     with pytest.raises(SystemExit, match=re.escape(message)):
         main(["view", *args])
+
+
+def test_view_runs_a_controller(tmp_path):
+    """A cart-pole has no scripted one: the learned policy keeps it up, random actions do not for long."""
+    from vigym.envs.replay.command import run
+
+    frames = {}
+    for kind in (None, "learned", "random"):
+        run("VICartPole-v0", None, 0, kind, record=tmp_path / "run.vigym")
+        frames[kind] = len(Replay.load(tmp_path / "run.vigym"))
+    assert frames[None] == frames["learned"] == 501
+    assert frames["random"] < 100
 
 
 def test_a_recording_without_an_end_is_shown_as_far_as_it_goes(trot, tmp_path, capsys):
@@ -278,6 +297,20 @@ def test_the_demo_writes_a_replay(tmp_path, capsys):
     main(["demo", "box", "--seconds", "0.2", "--out", str(tmp_path)])
     assert f"vigym view {tmp_path / 'box.vigym'}" in capsys.readouterr().out
     assert len(Replay.load(tmp_path / "box.vigym")) == 21
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--seed", "-1"], "--seed must be at least 0, got -1"),
+        (["--out", __file__], "no folder can be made of"),
+        (["--seconds", "0"], "--seconds must be a positive number, got 0"),
+    ],
+)
+def test_the_demo_says_what_is_wrong(args, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=re.escape(message)):
+        main(["demo", "hopper", "--no-picture", *args])
 
 
 # -------------------- without the extra

@@ -76,6 +76,7 @@ def test_runs_count_on(tmp_path):
             ["train", "VIHopper-v0", "--env-kwargs", "fiction=0.3"],
             "no argument 'fiction'; it has frame_skip, dt, friction",
         ),
+        (["train", "VIHopper-v0", "--env-kwargs", "frame_skip=0"], "^frame_skip must be a positive integer"),
         (["train", "VIHopper-v0", "--threads", "0"], "--threads must be at least 1"),
         (["train", "VIHopper-v0", "--eval-every", "0"], "--eval-every must be at least 1"),
         (["train", "VIHopper-v0", "--seed", "-1"], "--seed must be at least 0"),
@@ -93,7 +94,7 @@ def test_runs_count_on(tmp_path):
         (["evaluate", "VIHopper-v0", "--episodes", "0"], "--episodes must be at least 1"),
         (["evaluate", "VIHopper-v0", "--policy", "nowhere"], "nowhere is not a policy"),
         (["evaluate", "VIPendulum-v0", "--policy", "scripted"], "has no scripted controller"),
-        (["evaluate", "VIHopperHop-v0", "--policy", "scripted", "--command", "1"], "command.* two finite numbers"),
+        (["evaluate", "VIHopperHop-v0", "--policy", "scripted", "--command", "1"], "command.* finite numbers of shape"),
     ],
 )
 def test_bad_arguments(args, message, tmp_path, monkeypatch):

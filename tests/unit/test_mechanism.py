@@ -675,3 +675,9 @@ def test_bad_input_always_raises_and_leaves_the_mechanism_usable(data: st.DataOb
     assert (m.bodies, m.joints, m.contacts, m.gravity.tolist()) == before
     add(**GOOD[category])
     m.validate()
+
+
+def test_the_converters_are_listed_as_well():
+    import vigym
+
+    assert {"to_mjcf", "to_pybullet", *vigym.__all__} <= set(dir(vigym))

@@ -174,3 +174,24 @@ def test_a_copy_of_a_simulator_does_not_record(tmp_path):
     recorder = sim.record(tmp_path / "run.vigym")
     assert not pickle.loads(pickle.dumps(sim)).recorders
     recorder.close()
+
+
+def test_one_file_takes_one_recording_at_a_time(tmp_path):
+    """Two would write over each other."""
+    sim, path = boxes(), tmp_path / "run.vigym"
+    first = sim.record(path)
+    sim.step()
+    with pytest.raises(InputError, match="already"):
+        sim.record(tmp_path / "." / "run.vigym")
+    sim.step()
+    sim.record(tmp_path / "other.vigym", env=1)
+    sim.step()
+    for recorder in sim.recorders:
+        recorder.close()
+    assert not sim.recorders
+    assert not first.is_open
+    whole = Recording.load(path)
+    assert (len(whole), whole.complete) == (4, True)
+    assert repr(whole) == "<Recording: 4 frames, 0.03 s, 2 bodies, 3 contacts>"
+    with sim.record(path, title="boxes"):  # from the start, as any file that is opened to be written
+        assert repr(vigym.Replay.load(path)) == "<Replay 'boxes': 1 frames, 0 s, 2 bodies, 3 contacts, without its end>"

@@ -382,6 +382,25 @@ def test_what_is_fixed_cannot_be_assigned():
             setattr(sim, name, getattr(sim, name))
 
 
+def test_names_that_a_simulator_has_not_cannot_be_set():
+    """`sim.gravity = ...` would have no effect; a class of one's own may keep what it likes."""
+    sim = Simulator(pendulum(), compiled=False)
+    for name in ("gravity", "timestep", "friction"):
+        with pytest.raises(AttributeError, match=f"{name} is fixed.* or unknown"):
+            setattr(sim, name, 1.0)
+    with pytest.raises(AttributeError):
+        sim.state = sim.state
+
+    class Own(Simulator):
+        pass
+
+    own = Own(pendulum(), compiled=False)
+    own.note = "mine"
+    assert own.note == "mine"
+    with pytest.raises(AttributeError, match="dt is fixed"):
+        own.dt = 1.0
+
+
 def test_targets_need_a_drive():
     sim = Simulator(pendulum())
     with pytest.raises(InputError, match="no drive"):

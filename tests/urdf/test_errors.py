@@ -137,11 +137,12 @@ def test_impossible_inertia_may_be_an_error(urdf: Write) -> None:
         ({"default_mass": -1}, "default_mass must be"),
         ({"position": (0, 0)}, "position must be"),
         ({"rim_points": 0}, "rim_points must be"),
+        ({"floating": "no"}, "floating must be one of True, False, got 'no'"),
     ],
 )
 def test_bad_arguments(urdf: Write, options: dict, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        load_urdf(urdf(A), floating=True, **options)
+        load_urdf(urdf(A), **{"floating": True} | options)
 
 
 def test_errors_are_mechanism_errors(urdf: Write) -> None:
@@ -197,3 +198,10 @@ def test_spoilt_files_load_or_say_what_is_wrong(urdf: Write, seed: int) -> None:
         except UrdfError as error:
             outcomes.add("refused" if str(error).startswith(str(path)) else f"no place in: {error}")
     assert outcomes == {"loaded", "refused"}
+
+
+def test_text_in_place_of_a_path(urdf: Write) -> None:
+    text = urdf(A).read_text()
+    with pytest.raises(MechanismError, match="path must be that of a file, got its text") as caught:
+        load_urdf("\n  " + text)
+    assert "\n" not in str(caught.value)

@@ -369,6 +369,8 @@ def test_tile():
     assert grid.shape == (4, 9, 3)
     assert [[grid[2 * i, 3 * j, 0] for j in range(3)] for i in range(2)] == [[0, 1, 2], [3, 4, 255]]
     assert tile(images[:1]).shape == (2, 3, 3)
+    with pytest.raises(InputError, match=r"one size, got \(2, 3, 3\) and \(4, 4, 3\)"):
+        tile([*images, np.zeros((4, 4, 3), np.uint8)])
     assert tile(np.zeros((4, 2, 3), np.float32), fill=np.inf).shape == (4, 6)
     with pytest.raises(InputError, match="at least one"):
         tile([])
