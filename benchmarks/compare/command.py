@@ -53,7 +53,7 @@ def compare(
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         print(f'{", ".join(missing)} not installed; pip install "vigym[compare]" brings it', file=sys.stderr)
-        if {"matplotlib", "scipy"} & set(missing):
+        if "matplotlib" in missing or (data is not None and "scipy" in missing):
             sys.exit(2)
     if "tosses" in names and data is None:
         sys.exit("vigym compare tosses needs the measured tosses: --data FILE")

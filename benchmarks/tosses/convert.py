@@ -1,9 +1,10 @@
-"""The original files of ContactNets as one file of tosses: `python -m vigym.benchmarks.tosses.convert FOLDER OUT`.
+"""The original files of ContactNets as one file: `python -m vigym.benchmarks.tosses.convert FOLDER OUT [EVERY]`.
 
 The public set (github.com/DAIRLab/contact-nets, data/tosses_processed) has 570 files, 0.pt, 1.pt, ..., one a toss: a
 torch tensor of float64, (1, frames, 19), 148 frames a second, with x (3), q (4, scalar first), v (3), w (3, body frame)
 and six zeros (controls), lengths in half widths of the cube, 0.0524 m. v and w are differences from the frame before,
-then medians of three frames. The same rows as CSV files (0.csv, ...) are read too, without torch.
+then medians of three frames. The same rows as CSV files (0.csv, ...) are read too, without torch. EVERY: 2 takes every
+second toss (0, 2, ...); all unless given.
 """
 
 import sys
@@ -41,12 +42,14 @@ def read(path: Path) -> Array:
     return rows
 
 
-def convert(folder: Path | str, out: Path | str) -> int:
-    """Write all tosses of a folder to one file; how many they are."""
+def convert(folder: Path | str, out: Path | str, every: int | str = 1) -> int:
+    """Write all tosses of a folder, or each `every`-th, to one file; how many they are."""
+    if not str(every).isdecimal() or int(every) < 1:
+        raise InputError(f"every must be a number of tosses, at least 1, got {every!r}")
     paths = [path for path in Path(folder).glob("*.*") if path.suffix in (".pt", ".csv") and path.stem.isdigit()]
     if not paths:
         raise InputError(f"no files 0.pt, 1.pt, ... (or .csv) in {folder}")
-    paths.sort(key=lambda path: int(path.stem))
+    paths = sorted(paths, key=lambda path: int(path.stem))[:: int(every)]
     tosses = [read(path) for path in paths]
     offsets = np.cumsum([0, *map(len, tosses)])
     np.savez_compressed(out, states=np.concatenate(tosses), offsets=offsets, toss_ids=[int(p.stem) for p in paths])
@@ -54,6 +57,9 @@ def convert(folder: Path | str, out: Path | str) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    print(f"wrote {convert(*sys.argv[1:])} tosses to {sys.argv[2]}")
+    try:
+        print(f"wrote {convert(*sys.argv[1:])} tosses to {sys.argv[2]}")
+    except (InputError, OSError) as error:
+        sys.exit(str(error))

@@ -72,9 +72,9 @@ def test_a_cube_in_flight_keeps_its_momenta_in_all_engines():
 def test_the_command_in_its_quick_form(tmp_path, capsys):
     for name in ("mujoco", "pybullet", "matplotlib"):
         pytest.importorskip(name)
-    assert main(["compare", "--quick", "toss", "incline-slip", "a1-trot", "--out", str(tmp_path)]) == 0
+    assert main(["compare", "--quick", "--out", str(tmp_path)]) == 0
     said = capsys.readouterr().out
-    for name in ("toss", "incline-slip", "a1-trot"):
+    for name in CASES:
         table = scenes.read(tmp_path / f"{name}.csv")
         assert {row.label for row in table} == {mode.label for mode in CASES[name].modes}
         assert {row.dt for row in table} == {0.005, 0.01}
@@ -83,12 +83,20 @@ def test_the_command_in_its_quick_form(tmp_path, capsys):
         assert max(row.deepest or 0.0 for row in ours) < 1e-9
         assert max(row.failures for row in ours) == 0
         assert scenes.text(table).strip() in said
-    assert (tmp_path / "toss-incline-slip-a1-trot.md").is_file()
+    page = (tmp_path / "scenes.md").read_text(encoding="utf-8")
+    assert "Made by `vigym compare --quick`." in page
+    assert main(["compare", "--quick", "disc", "toss", "--out", str(tmp_path)]) == 0
+    assert "Made by `vigym compare disc toss --quick`." in (tmp_path / "disc-toss.md").read_text(encoding="utf-8")
 
 
-def test_tosses_need_data():
+def test_tosses_need_data(tmp_path):
     with pytest.raises(SystemExit, match="--data"):
         main(["compare", "tosses"])
+    with pytest.raises(SystemExit, match="no tosses at"):  # before any scene is run
+        main(["compare", "--data", str(tmp_path / "absent.npz"), "--out", str(tmp_path / "out")])
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(SystemExit, match="--data is for the tosses"):
+        main(["compare", "top", "--data", str(tmp_path / "absent.npz")])
 
 
 def test_feet_that_are_drawn_exist():

@@ -269,6 +269,10 @@ def test_original_files_are_converted(kind, tmp_path):
     expected = original(4)[:, :13]
     expected[:, [0, 1, 2, 7, 8, 9]] *= SIDE / 2
     np.testing.assert_allclose(tosses.measured[0], expected, rtol=1e-12)
+    assert convert(tmp_path, tmp_path / "some.npz", every=2) == 1
+    assert load(tmp_path / "some.npz").ids.tolist() == [2]
+    with pytest.raises(InputError, match="at least 1"):
+        convert(tmp_path, tmp_path / "some.npz", every=0)
 
 
 def test_bad_files_say_what_is_wrong(tmp_path):
