@@ -105,6 +105,11 @@ class Score:
     rotation: float
     rotation_median: float
 
+    @property
+    def total(self) -> float:
+        """What fits make small: a per cent counts as much as a degree."""
+        return self.position + self.rotation
+
 
 def summary(position: Array, rotation: Array) -> Score:
     """Means and medians over tosses; infinite where an engine lost a cube."""

@@ -62,8 +62,9 @@ class Engine(ABC):
     name, needs, failed = "", "vigym", 0
     parameters: tuple[Parameter, ...] = (FRICTION,)
 
-    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
-        """later: by how much measured velocities are moved ahead in time before the first step, s."""
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, rounding: float = 0.0) -> None:
+        """later: by how much measured velocities are moved ahead in time before the first step, s; rounding: of the
+        cube's corners, m."""
         self.substeps, self.dt, self.shape = substeps, 1 / RATE / substeps, tosses.measured.shape[:2]
         self.lengths = tosses.lengths
         order = np.argsort(self.lengths, kind="stable")
@@ -91,8 +92,7 @@ class Engine(ABC):
 
 
 class VigymEngine(Engine):
-    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad; rounding: of corners,
-    m."""
+    """cone: as in `Simulator`; turn: of the world against the axes of the friction pyramid, rad."""
 
     name = "vigym"
     parameters: tuple[Parameter, ...] = (FRICTION, RESTITUTION)
@@ -103,11 +103,11 @@ class VigymEngine(Engine):
         tosses: Tosses,
         substeps: int = 8,
         later: float = 0.0,
+        rounding: float = 0.0,
         cone: str = "exact",
         turn: float = 0.0,
-        rounding: float = 0.0,
     ) -> None:
-        super().__init__(tosses, substeps, later)
+        super().__init__(tosses, substeps, later, rounding)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
         m = mechanism(rounding, **self.contact)
         self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
@@ -163,15 +163,15 @@ class MujocoEngine(Engine):
         Parameter("damping", 1e2, 1e3, logarithmic=True),
     )
 
-    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, elliptic: bool = True) -> None:
-        super().__init__(tosses, substeps, later)
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, rounding: float = 0.0) -> None:
+        super().__init__(tosses, substeps, later, rounding)
         import mujoco
         from mujoco import rollout
 
         from vigym.benchmarks.peers.mjcf import to_mjcf
 
         self.mujoco, self.rollout = mujoco, rollout
-        xml = to_mjcf(mechanism(), self.dt, cone="elliptic" if elliptic else "pyramidal")
+        xml = to_mjcf(mechanism(rounding), self.dt, cone="elliptic")
         self.model = mujoco.MjModel.from_xml_string(xml)
         self.data = mujoco.MjData(self.model)
 
@@ -218,14 +218,14 @@ class BulletEngine(Engine):
     name, needs = "PyBullet, soft", "pybullet"
     parameters: tuple[Parameter, ...] = (FRICTION, *SOFTNESS)
 
-    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0) -> None:
-        super().__init__(tosses, substeps, later)
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, rounding: float = 0.0) -> None:
+        super().__init__(tosses, substeps, later, rounding)
         from vigym.benchmarks.peers.bullet import module, to_pybullet
 
         self.p: Any = module()
         self.client = self.p.connect(self.p.DIRECT)
         self.p.setPhysicsEngineParameter(fixedTimeStep=1 / RATE, numSubSteps=substeps, physicsClientId=self.client)
-        self.handle = to_pybullet(mechanism(), self.client)
+        self.handle = to_pybullet(mechanism(rounding), self.client)
         self.cube = self.handle.bodies["cube"][0]
 
     def set(

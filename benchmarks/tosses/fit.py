@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -61,31 +62,31 @@ def physical(parameters: tuple[Parameter, ...], unit: Array) -> Array:
 
 
 class Thrower:
-    """What a process needs to throw: tosses, substeps, and engines once they were asked for."""
+    """What a process needs to throw: tosses, options of engines, and engines once they were asked for."""
 
     tosses: Tosses
-    substeps: int
+    options: dict[str, Any]
     engines: dict[type[Engine], Engine]
 
     @classmethod
-    def begin(cls, tosses: Tosses, substeps: int) -> None:
+    def begin(cls, tosses: Tosses, options: dict[str, Any]) -> None:
         """In a new process; an interrupt is the parent's business."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        cls.tosses, cls.substeps, cls.engines = tosses, substeps, {}
+        cls.tosses, cls.options, cls.engines = tosses, options, {}
 
     @classmethod
     def throw(cls, job: tuple[type[Engine], int, Array]) -> tuple[str, int, Array, int]:
         """Errors of all tosses in an engine with one set of values, and frames that failed."""
         make, number, values = job
         if make not in cls.engines:
-            cls.engines[make] = make(cls.tosses, cls.substeps)
+            cls.engines[make] = make(cls.tosses, **cls.options)
         engine = cls.engines[make]
         found = np.array(errors(cls.tosses, engine(**named(make.parameters, values))))
         return make.name, number, np.where(np.isfinite(found), found, LOST), engine.failed
 
 
-def explore(makes: Sequence[type[Engine]], tosses: Tosses, substeps: int, budget: int) -> dict[str, Trials]:
-    """All tosses with `budget` sets of parameters of each engine, by their names; on all cores."""
+def explore(makes: Sequence[type[Engine]], tosses: Tosses, budget: int, **options: Any) -> dict[str, Trials]:
+    """All tosses with `budget` sets of parameters of each engine, by their names; on all cores. options: of engines."""
     from scipy.stats import qmc
     from tqdm import tqdm
 
@@ -95,24 +96,29 @@ def explore(makes: Sequence[type[Engine]], tosses: Tosses, substeps: int, budget
         blank = np.empty((budget, 2, len(tosses))), np.empty(budget, dtype=int)
         tried[make.name] = Trials(make.parameters, values, *blank)
         jobs += [(make, number, row) for number, row in enumerate(values)]
-    with get_context("spawn").Pool(min(os.cpu_count() or 1, 16), Thrower.begin, (tosses, substeps)) as processes:
+    with get_context("spawn").Pool(min(os.cpu_count() or 1, 16), Thrower.begin, (tosses, options)) as processes:
         results = processes.imap_unordered(Thrower.throw, jobs)
         for name, number, found, failed in tqdm(results, "throw", total=len(jobs), unit="set"):
             tried[name].errors[number], tried[name].failed[number] = found, failed
     return tried
 
 
-def save(tried: Mapping[str, Trials], path: Path) -> None:
-    """Write trials; `read` reads them."""
-    parts = {f"{name}/{part}": getattr(trials, part) for name, trials in tried.items() for part in PARTS}
-    np.savez_compressed(path, **parts)
+def save(path: Path, **kinds: Mapping[str, Trials]) -> None:
+    """Write trials of some kinds; `read` reads them."""
+    arrays = {
+        f"{kind}/{name}/{part}": getattr(trials, part)
+        for kind, tried in kinds.items()
+        for name, trials in tried.items()
+        for part in PARTS
+    }
+    np.savez_compressed(path, **arrays)
 
 
-def read(makes: Sequence[type[Engine]], tosses: Tosses, path: Path) -> dict[str, Trials]:
-    """Trials of these engines, with these tosses, that `save` wrote."""
+def read(path: Path, kind: str, makes: Sequence[type[Engine]], tosses: Tosses) -> dict[str, Trials]:
+    """Trials of a kind, of these engines with these tosses, that `save` wrote."""
     try:
         with np.load(path) as file:
-            tried = {m.name: Trials(m.parameters, *(file[f"{m.name}/{part}"] for part in PARTS)) for m in makes}
+            tried = {m.name: Trials(m.parameters, *(file[f"{kind}/{m.name}/{part}"] for part in PARTS)) for m in makes}
     except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
         raise InputError(f"{path} does not hold trials of all engines ({error}): leave --trials out") from None
     for trials in tried.values():

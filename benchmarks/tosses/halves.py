@@ -42,7 +42,7 @@ def unseen(trials: Trials, halves: Mask, weights: Array) -> Array:
 
 
 def apart(tried: Mapping[str, Trials], ours: str, draws: int, halves: int = 10) -> dict[str, Array]:
-    """By how much other engines miss more than ours, 95 % intervals: (2, 2), position and rotation, low and high.
+    """By how much other engines miss more than ours, 95 % intervals: (3, 2), position, rotation, sum; low and high.
 
     Tosses are drawn again and again out of those there are; all engines are fitted to halves of each draw, and scored
     on the rest.
@@ -56,7 +56,8 @@ def apart(tried: Mapping[str, Trials], ours: str, draws: int, halves: int = 10) 
             continue
         masks = np.zeros((halves, count), dtype=bool)
         masks[:, there] = ways(len(there), halves, seed=draw)
-        found.append([unseen(trials, masks, weights) for trials in tried.values()])
+        two = np.array([unseen(trials, masks, weights) for trials in tried.values()])
+        found.append(np.concatenate([two, two.sum(1, keepdims=True)], axis=1))
     misses = dict(zip(tried, np.moveaxis(np.array(found), 1, 0), strict=True))
     return {name: np.percentile(them - misses[ours], SURE, axis=0).T for name, them in misses.items()}
 

@@ -21,7 +21,8 @@ from vigym.engine.errors import InputError
 FEWEST = 4
 QUICK = 16  # tosses of a quick run
 HALVES, DRAWS = 200, 400  # random halves; draws of tosses for intervals
-HEADER = ["position %", "median", "rotation, degrees", "median"]
+HEADER = ["position %", "median", "rotation, degrees", "median", "sum"]
+ROUNDING, FEWER_ROUNDED = 0.004, 4  # m; one of so many sets is tried
 SUBSETS = 8, 4, 2, 1  # of the sets that were tried, one of so many
 
 EXPLAINED = """{count} tosses of the ContactNets set (Pfrommer, Halm, Posa, 2020; 148 frames a second; numbers {first}
@@ -59,6 +60,10 @@ and again)."""
 FEWER = """## Fewer sets
 
 Mean scores as above, position % / rotation in degrees, when only the first of the sets are tried:"""
+ROUNDED = """## Rounded corners
+
+Those of the real cube are not sharp. The same with corners rounded by {mm:g} mm in all engines, spheres inside them,
+and {budget} sets of parameters each:"""
 CHANGED = """## One thing changed at a time
 
 Friction {friction} as measured by the authors of the data and no restitution unless the line says so, all
@@ -79,10 +84,11 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
         tosses = tosses[:QUICK]
     makes = [make for make in ENGINES if find_spec(make.needs)]
     if trials is None:
-        tried = explore(makes, tosses, substeps, budget)
-        save(tried, out / "tosses-trials.npz")
+        tried = explore(makes, tosses, budget, substeps=substeps)
+        rounded = explore(makes, tosses, max(1, budget // FEWER_ROUNDED), substeps=substeps, rounding=ROUNDING)
+        save(out / "tosses-trials.npz", sharp=tried, rounded=rounded)
     else:
-        tried = read(makes, tosses, trials)
+        tried, rounded = (read(trials, kind, makes, tosses) for kind in ("sharp", "rounded"))
         budget = len(tried[VigymEngine.name].values)
     even = np.arange(len(tosses)) % 2 == 0
     odd = tosses[~even]
@@ -104,9 +110,10 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
         f"{machine.describe()}. Made by `vigym compare tosses --data {data.name} {options}`.",
         introduction(tosses, makes, substeps, budget),
         *one_half(odd, fits, runs),
-        *many_halves(tried),
+        *many_halves(tried, CROSSED),
         *same_parameters(tried),
         *fewer_sets(tried),
+        *many_halves(rounded, ROUNDED),
         *failures(tried),
         "![errors](tosses-errors.png)",
         "![good and bad tosses](tosses-examples.png)",
@@ -120,8 +127,8 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
 
 
 def cells(s: Score) -> list[str]:
-    """Position mean and median, rotation mean and median."""
-    return [f"{value:.1f}" for value in (s.position, s.position_median, s.rotation, s.rotation_median)]
+    """Position mean and median, rotation mean and median, sum of the means."""
+    return [f"{value:.1f}" for value in (s.position, s.position_median, s.rotation, s.rotation_median, s.total)]
 
 
 def introduction(tosses: Tosses, makes: Sequence[type[Engine]], substeps: int, budget: int) -> str:
@@ -148,23 +155,26 @@ def one_half(odd: Tosses, fits: Mapping[str, Mapping[str, float]], runs: Mapping
     yield markdown(["engine", "fitted", *HEADER, "other face"], rows).rstrip()
 
 
-def many_halves(tried: Mapping[str, Trials]) -> Iterator[str]:
+def many_halves(tried: Mapping[str, Trials], explained: str) -> Iterator[str]:
     """The table of means over random halves, and how sure their differences are."""
     halves = ways(count(tried), HALVES)
     found = {name: crossed(trials, halves) for name, trials in tried.items()}
     means = {name: mean(scores) for name, (scores, _) in found.items()}
     position, rotation = np.std([(one.position, one.rotation) for one in found[VigymEngine.name][0]], axis=0)
-    yield CROSSED.format(ours=VigymEngine.name, position=position, rotation=rotation, halves=HALVES)
+    spread_of = {"position": position, "rotation": rotation, "mm": 1e3 * ROUNDING}
+    yield explained.format(
+        ours=VigymEngine.name, halves=HALVES, budget=len(tried[VigymEngine.name].values), **spread_of
+    )
     rows = [[name, spread(tried[name], chosen), *cells(means[name])] for name, (_, chosen) in found.items()]
     yield markdown(["engine", "fitted", *HEADER], rows).rstrip()
-    yield SURE.format(draws=DRAWS)
+    yield (SURE if explained == CROSSED else "The intervals:").format(draws=DRAWS)
     columns = []
     for ours in (VigymEngine.name, SoftVigymEngine.name):
-        limits, us = apart(tried, ours, DRAWS), means[ours]
-        off = {name: (them.position - us.position, them.rotation - us.rotation) for name, them in means.items()}
-        for k, what in enumerate(("position %", "rotation, degrees")):
-            told = [between(off[name][k], limits[name][k]) if name != ours else "" for name in tried]
-            columns.append([f"{what}, against {ours}", *told])
+        limits = apart(tried, ours, DRAWS)
+        for k, what in enumerate(("position", "rotation", "total")):
+            off = {name: getattr(them, what) - getattr(means[ours], what) for name, them in means.items()}
+            told = [between(off[name], limits[name][k]) if name != ours else "" for name in tried]
+            columns.append([f"{what.replace('total', 'sum')}, against {ours}", *told])
     header, *rows = (list(row) for row in zip(["engine", *tried], *columns, strict=True))
     yield markdown(header, rows).rstrip()
 

@@ -107,7 +107,7 @@ def test_parameters_reach_the_engine(make):
 
 def test_a_fit_finds_the_friction_that_was_thrown_with():
     tosses = thrown(count=8, friction=0.185, restitution=0.0)
-    trials = explore([VigymEngine], tosses, substeps=4, budget=40)["vigym"]
+    trials = explore([VigymEngine], tosses, 40, substeps=4)["vigym"]
     assert trials.errors.shape == (40, 2, 8)
     for i in trials.best(np.array([[1, 0] * 4, [0] * 4 + [1] * 4])):
         assert trials.named(i)["friction"] == pytest.approx(0.185, abs=0.004)
@@ -162,7 +162,9 @@ def test_how_sure_a_difference_is():
         np.testing.assert_array_equal(limits["one"], 0.0)
     assert told <= 4
     worse = made_up(one.errors[:, 0] + 1.0)
-    np.testing.assert_allclose(apart({"one": one, "worse": worse}, "one", draws=20)["worse"], [[1.0] * 2, [2.0] * 2])
+    np.testing.assert_allclose(
+        apart({"one": one, "worse": worse}, "one", draws=20)["worse"], [[1.0] * 2, [2.0] * 2, [3.0] * 2]
+    )
     size, off, limits = paired(worse, one, draws=100)
     assert size == 5
     np.testing.assert_allclose(off, [1.0, 2.0])
@@ -179,16 +181,16 @@ def test_a_lost_cube_is_never_the_best():
 
 def test_trials_are_kept(tmp_path):
     tried, tosses = {"vigym": made_up(np.ones((3, 4)))}, thrown()
-    save(tried, tmp_path / "trials.npz")
+    save(tmp_path / "trials.npz", sharp=tried)
 
     class One(VigymEngine):
         parameters = (FRICTION,)
 
-    again = read([One], tosses, tmp_path / "trials.npz")["vigym"]
+    again = read(tmp_path / "trials.npz", "sharp", [One], tosses)["vigym"]
     np.testing.assert_array_equal(again.errors, tried["vigym"].errors)
     for makes, which in (([VigymEngine], tosses), ([One], tosses[:2]), (ENGINES, tosses)):
         with pytest.raises(InputError, match="leave --trials out"):
-            read(makes, which, tmp_path / "trials.npz")
+            read(tmp_path / "trials.npz", "sharp", makes, which)
 
 
 def test_an_interrupt_ends_all_processes(tmp_path):
