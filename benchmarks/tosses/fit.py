@@ -103,7 +103,7 @@ def explore(makes: Sequence[type[Engine]], tosses: Tosses, budget: int, **option
     return tried
 
 
-def save(path: Path, **kinds: Mapping[str, Trials]) -> None:
+def save(path: Path, substeps: int, **kinds: Mapping[str, Trials]) -> None:
     """Write trials of some kinds; `read` reads them."""
     arrays = {
         f"{kind}/{name}/{part}": getattr(trials, part)
@@ -111,16 +111,19 @@ def save(path: Path, **kinds: Mapping[str, Trials]) -> None:
         for name, trials in tried.items()
         for part in PARTS
     }
-    np.savez_compressed(path, **arrays)
+    np.savez_compressed(path, substeps=substeps, **arrays)
 
 
-def read(path: Path, kind: str, makes: Sequence[type[Engine]], tosses: Tosses) -> dict[str, Trials]:
+def read(path: Path, substeps: int, kind: str, makes: Sequence[type[Engine]], tosses: Tosses) -> dict[str, Trials]:
     """Trials of a kind, of these engines with these tosses, that `save` wrote."""
     try:
         with np.load(path) as file:
+            made = int(file["substeps"])
             tried = {m.name: Trials(m.parameters, *(file[f"{kind}/{m.name}/{part}"] for part in PARTS)) for m in makes}
     except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
         raise InputError(f"{path} does not hold trials of all engines ({error}): leave --trials out") from None
+    if made != substeps:
+        raise InputError(f"{path} holds trials with --substeps {made}, not {substeps}")
     for trials in tried.values():
         if trials.errors.shape[-1] != len(tosses) or trials.values.shape[1] != len(trials.parameters):
             raise InputError(f"{path} holds trials of other tosses or parameters: leave --trials out")

@@ -86,9 +86,9 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
     if trials is None:
         tried = explore(makes, tosses, budget, substeps=substeps)
         rounded = explore(makes, tosses, max(1, budget // FEWER_ROUNDED), substeps=substeps, rounding=ROUNDING)
-        save(out / "tosses-trials.npz", sharp=tried, rounded=rounded)
+        save(out / "tosses-trials.npz", substeps, sharp=tried, rounded=rounded)
     else:
-        tried, rounded = (read(trials, kind, makes, tosses) for kind in ("sharp", "rounded"))
+        tried, rounded = (read(trials, substeps, kind, makes, tosses) for kind in ("sharp", "rounded"))
         budget = len(tried[VigymEngine.name].values)
     even = np.arange(len(tosses)) % 2 == 0
     odd = tosses[~even]
@@ -110,11 +110,14 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
         f"{machine.describe()}. Made by `vigym compare tosses --data {data.name} {options}`.",
         introduction(tosses, makes, substeps, budget),
         *one_half(odd, fits, runs),
-        *many_halves(tried, CROSSED),
+        many_halves(tried),
+        *standing(tried),
         *same_parameters(tried),
         *fewer_sets(tried),
-        *many_halves(rounded, ROUNDED),
+        ROUNDED.format(mm=1e3 * ROUNDING, budget=len(rounded[VigymEngine.name].values)),
+        *standing(rounded),
         *failures(tried),
+        *(f"Rounded, {line}" for line in failures(rounded)),
         "![errors](tosses-errors.png)",
         "![good and bad tosses](tosses-examples.png)",
         CHANGED.format(friction=FRICTION),
@@ -155,19 +158,21 @@ def one_half(odd: Tosses, fits: Mapping[str, Mapping[str, float]], runs: Mapping
     yield markdown(["engine", "fitted", *HEADER, "other face"], rows).rstrip()
 
 
-def many_halves(tried: Mapping[str, Trials], explained: str) -> Iterator[str]:
+def many_halves(tried: Mapping[str, Trials]) -> str:
+    """Why one half is not enough."""
+    scores, _ = crossed(tried[VigymEngine.name], ways(count(tried), HALVES))
+    position, rotation = np.std([(one.position, one.rotation) for one in scores], axis=0)
+    return CROSSED.format(ours=VigymEngine.name, position=position, rotation=rotation, halves=HALVES)
+
+
+def standing(tried: Mapping[str, Trials]) -> Iterator[str]:
     """The table of means over random halves, and how sure their differences are."""
     halves = ways(count(tried), HALVES)
     found = {name: crossed(trials, halves) for name, trials in tried.items()}
     means = {name: mean(scores) for name, (scores, _) in found.items()}
-    position, rotation = np.std([(one.position, one.rotation) for one in found[VigymEngine.name][0]], axis=0)
-    spread_of = {"position": position, "rotation": rotation, "mm": 1e3 * ROUNDING}
-    yield explained.format(
-        ours=VigymEngine.name, halves=HALVES, budget=len(tried[VigymEngine.name].values), **spread_of
-    )
     rows = [[name, spread(tried[name], chosen), *cells(means[name])] for name, (_, chosen) in found.items()]
     yield markdown(["engine", "fitted", *HEADER], rows).rstrip()
-    yield (SURE if explained == CROSSED else "The intervals:").format(draws=DRAWS)
+    yield SURE.format(draws=DRAWS)
     columns = []
     for ours in (VigymEngine.name, SoftVigymEngine.name):
         limits = apart(tried, ours, DRAWS)

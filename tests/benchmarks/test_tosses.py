@@ -181,16 +181,18 @@ def test_a_lost_cube_is_never_the_best():
 
 def test_trials_are_kept(tmp_path):
     tried, tosses = {"vigym": made_up(np.ones((3, 4)))}, thrown()
-    save(tmp_path / "trials.npz", sharp=tried)
+    save(tmp_path / "trials.npz", 8, sharp=tried)
 
     class One(VigymEngine):
         parameters = (FRICTION,)
 
-    again = read(tmp_path / "trials.npz", "sharp", [One], tosses)["vigym"]
+    again = read(tmp_path / "trials.npz", 8, "sharp", [One], tosses)["vigym"]
     np.testing.assert_array_equal(again.errors, tried["vigym"].errors)
     for makes, which in (([VigymEngine], tosses), ([One], tosses[:2]), (ENGINES, tosses)):
         with pytest.raises(InputError, match="leave --trials out"):
-            read(tmp_path / "trials.npz", "sharp", makes, which)
+            read(tmp_path / "trials.npz", 8, "sharp", makes, which)
+    with pytest.raises(InputError, match="--substeps 8, not 4"):
+        read(tmp_path / "trials.npz", 4, "sharp", [One], tosses)
 
 
 def test_an_interrupt_ends_all_processes(tmp_path):
@@ -319,6 +321,11 @@ def test_the_command_in_its_quick_form(tmp_path, capsys):
     assert "4 tosses" in page
     for make in ENGINES:
         assert page.count(f"\n| {make.name} |") >= 2  # one half, and the mean of many
+    for name in ("Many halves", "The same parameters", "Fewer sets", "Rounded corners"):
+        assert f"\n## {name}\n" in page
+    again = ["--trials", str(tmp_path / "tosses-trials.npz"), "--data", str(data), "--out", str(tmp_path)]
+    assert main(["compare", "tosses", "--quick", "--substeps", "2", *again]) == 0
+    assert (tmp_path / "tosses.md").read_text(encoding="utf-8") == page
     for name in ("errors", "examples", "pyramid"):
         assert (tmp_path / f"tosses-{name}.png").read_bytes().startswith(b"\x89PNG")
 
