@@ -69,8 +69,7 @@ class Simulator:
         bodies = self.model.mechanism.bodies
         x = np.array([[body.position for body in bodies]])
         q = np.array([[body.orientation for body in bodies]])
-        start = self.model.per_axis("start")[None]
-        start = coordinates.close_loops(self.model, start, x, q)
+        start = coordinates.close_loops(self.model, self.model.per_axis("start")[None], x, q)
         x, q = coordinates.forward(self.model, start, x, q)
         rest = np.zeros_like(x)
         self._write(np.arange(self.num_envs), State(x, q, rest, rest), start, np.zeros_like(start), np.array([self.dt]))
@@ -78,7 +77,8 @@ class Simulator:
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = name.startswith("_") or name == "recorders" or type(self) is not Simulator
-        if name in self.__dict__ if name in FIXED else not own:
+        allowed = name not in self.__dict__ if name in FIXED else own
+        if not allowed:
             raise AttributeError(f"{name} is fixed when a Simulator is made, or unknown; make another one")
         super().__setattr__(name, value)
 
