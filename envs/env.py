@@ -45,6 +45,15 @@ def checked_actions(action: Any, shape: tuple[int, ...]) -> Array:
     return np.minimum(np.maximum(array, -1.0), 1.0)  # a third of the time of np.clip, on a few numbers
 
 
+def checked_state(state: Any, *own: str) -> Mapping[str, Any]:
+    """What `get_state` returned, with these parts beside those of the task; InputError if it is something else."""
+    needed = ("sim", "task", "variation", *own)
+    missing = [name for name in needed if not isinstance(state, Mapping) or name not in state]
+    if missing:
+        raise InputError(f"state must be what get_state of such an environment returned; it has no {missing[0]!r}")
+    return state
+
+
 def checked_options(options: Any) -> dict[str, Any]:
     """Options of a reset, those that are given."""
     if options is not None and not isinstance(options, Mapping):
@@ -122,5 +131,5 @@ class RobotEnv(gym.Env):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to what `get_state` returned, bit by bit."""
-        self.task.restore(state)
+        self.task.restore(checked_state(state, "rng"))
         self.np_random.bit_generator.state = state["rng"]

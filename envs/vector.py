@@ -18,7 +18,7 @@ from gymnasium.vector.utils import batch_space
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
 from vigym.engine.validation import count
-from vigym.envs.env import checked_actions, checked_options, make_task
+from vigym.envs.env import checked_actions, checked_options, checked_state, make_task
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.task import Array, Flags, Task
 
@@ -179,7 +179,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
 
     def set_state(self, state: Mapping[str, Any]) -> None:
         """Go back to what `get_state` returned, bit by bit."""
-        self.task.restore(state)
+        self.task.restore(checked_state(state, "rngs", "batch"))
         for rng, saved in zip(self._rngs, state["rngs"], strict=True):
             rng.bit_generator.state = saved
         self._idle[:] = False

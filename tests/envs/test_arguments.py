@@ -124,3 +124,15 @@ def test_a_batch_without_a_time_limit(limit):
     for bad in (0, -5, 1.5, "a"):
         with pytest.raises(InputError, match="max_episode_steps"):
             gym.make_vec("VIPendulum-v0", num_envs=2, max_episode_steps=bad)
+
+
+def test_states_of_something_else_change_nothing():
+    env, batch = gym.make("VIPendulum-v0").unwrapped, gym.make_vec("VIPendulum-v0", num_envs=1)
+    for one, other in ((env, batch), (batch, env)):
+        one.reset(seed=0)
+        other.reset(seed=1)
+        before = one.get_state()
+        for bad in ({}, None, before["sim"], other.get_state()):
+            with pytest.raises(InputError, match="state must be what get_state"):
+                one.set_state(bad)
+        assert one.get_state()["sim"] == before["sim"]
