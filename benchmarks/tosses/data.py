@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.assets.cube import SIDE
 from vigym.benchmarks.scenes.scene import Array
@@ -35,7 +37,7 @@ class Tosses:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, which: slice | Array) -> "Tosses":
+    def __getitem__(self, which: slice | NDArray[Any]) -> "Tosses":
         part = self.measured[which]
         most = int(np.isfinite(part[..., 0]).sum(1).max(initial=0))
         return Tosses(part[:, :most], self.ids[which])

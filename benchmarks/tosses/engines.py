@@ -10,14 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from vigym.assets import cube
+from vigym.assets.cube import FRICTION as USUAL
 from vigym.benchmarks.scenes.scene import Array
+from vigym.benchmarks.tosses.cube import DESCRIBED, UP, Cube
 from vigym.benchmarks.tosses.data import RATE, Tosses
-from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rotate
 from vigym.engine.simulator import Simulator
 
-FALL = np.array([0.0] * 9 + [-9.81] + [0.0] * 3)  # rate of a state in free fall, as far as it is constant
 GROUPS = 6  # tosses of like length are simulated together
 
 
@@ -33,57 +32,46 @@ class Parameter:
 
 # Around 0.18, which was measured, and around what contacts of a stiff cube on a table can be: the same ranges for all,
 # chosen once from scores of all tosses. Outside of them every engine that has the parameter is worse.
-FRICTION = Parameter("friction", 0.17, 0.19)
+FRICTION = Parameter("friction", 0.17, 0.2)
 RESTITUTION = Parameter("restitution", 0.0, 0.6)
 SOFTNESS = (
-    Parameter("stiffness", 2e3, 2e5, logarithmic=True),  # N/m
+    Parameter("stiffness", 2e3, 3e5, logarithmic=True),  # N/m
     Parameter("damping", 2e1, 2e2, logarithmic=True),  # N s/m
 )
-
-
-def mechanism(rounding: float = 0.0, **contact: float) -> Mechanism:
-    """The cube of the tosses, with contacts in its corners, points or spheres of the radius `rounding` inside them."""
-    m, plain = Mechanism(), cube.build(inertia=cube.INERTIA)
-    body = plain.bodies[0]
-    m.add_body(body.name, body.mass, body.inertia, body.shapes, position=body.position)
-    for corner in plain.contacts:
-        point = corner.point - rounding * np.sign(corner.point)
-        m.add_contact(corner.name, corner.body, point, radius=rounding, **{"friction": cube.FRICTION, **contact})
-    return m
 
 
 class Engine(ABC):
     """`simulate` runs one group of tosses, whose first states and number of frames are given.
 
     needs: the package; failed: in the last call, frames that ended in a step that could not be solved, and tosses that
-    MuJoCo gave up.
+    MuJoCo gave up. Inside, states are those of the cube's centre of mass.
     """
 
     name, needs, failed = "", "vigym", 0
     parameters: tuple[Parameter, ...] = (FRICTION,)
 
-    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, rounding: float = 0.0) -> None:
-        """later: by how much measured velocities are moved ahead in time before the first step, s; rounding: of the
-        cube's corners, m."""
-        self.substeps, self.dt, self.shape = substeps, 1 / RATE / substeps, tosses.measured.shape[:2]
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cube: Cube = DESCRIBED) -> None:
+        """later: by how much measured velocities are moved ahead in time before the first step, s."""
+        self.substeps, self.dt, self.shape, self.cube = substeps, 1 / RATE / substeps, tosses.measured.shape[:2], cube
         self.lengths = tosses.lengths
         order = np.argsort(self.lengths, kind="stable")
         self.groups = [group for group in np.array_split(order, min(GROUPS, len(order))) if len(group)]
-        self.measured = [tosses.measured[group, 0] + later * FALL for group in self.groups]
+        fall = np.concatenate([np.zeros(7), -cube.gravity * later * UP, np.zeros(3)])
+        self.measured = [cube.to_mass(tosses.measured[group, 0] + fall) for group in self.groups]
         self.starts = self.measured
         self.frames = [int(self.lengths[group].max()) for group in self.groups]
 
     def __call__(self, ground: float = 0.0, **values: float) -> Array:
-        out, up = np.full((*self.shape, 7), np.nan), np.array([0.0, 0.0, ground])
+        out, up = np.full((*self.shape, 7), np.nan), ground * UP
         self.starts = [start - np.concatenate([up, np.zeros(10)]) for start in self.measured]
         self.set(**values)
         for k, group in enumerate(self.groups):
-            out[group, : self.frames[k]] = self.simulate(k) + np.concatenate([up, np.zeros(4)])
+            out[group, : self.frames[k]] = self.cube.to_centre(self.simulate(k)) + np.concatenate([up, np.zeros(4)])
         out[np.arange(self.shape[1]) >= self.lengths[:, None]] = np.nan
         return out
 
     @abstractmethod
-    def set(self, friction: float = cube.FRICTION, **others: float) -> None:
+    def set(self, friction: float = USUAL, **others: float) -> None:
         """Take over contact parameters; each engine has its own."""
 
     @abstractmethod
@@ -103,16 +91,16 @@ class VigymEngine(Engine):
         tosses: Tosses,
         substeps: int = 8,
         later: float = 0.0,
-        rounding: float = 0.0,
+        cube: Cube = DESCRIBED,
         cone: str = "exact",
         turn: float = 0.0,
     ) -> None:
-        super().__init__(tosses, substeps, later, rounding)
+        super().__init__(tosses, substeps, later, cube)
         self.turn = from_rotation_vector(np.array([0.0, 0.0, turn]))
-        m = mechanism(rounding, **self.contact)
+        m = cube.mechanism(**self.contact)
         self.sims = [Simulator(m, self.dt, len(group), cone=cone) for group in self.groups]
 
-    def set(self, friction: float = cube.FRICTION, restitution: float = 0.0, **others: float) -> None:
+    def set(self, friction: float = USUAL, restitution: float = 0.0, **others: float) -> None:
         self.place(friction=friction, restitution=restitution)
 
     def place(self, **contact: float) -> None:
@@ -144,7 +132,7 @@ class SoftVigymEngine(VigymEngine):
 
     def set(
         self,
-        friction: float = cube.FRICTION,
+        friction: float = USUAL,
         restitution: float = 0.0,
         stiffness: float = 1e4,
         damping: float = 70.0,
@@ -159,25 +147,23 @@ class MujocoEngine(Engine):
     name, needs = "MuJoCo", "mujoco"
     parameters: tuple[Parameter, ...] = (
         FRICTION,
-        Parameter("stiffness", 1e2, 1e5, logarithmic=True),
-        Parameter("damping", 1e2, 1e3, logarithmic=True),
+        Parameter("stiffness", 3e2, 3e5, logarithmic=True),
+        Parameter("damping", 1e2, 1.5e3, logarithmic=True),
     )
 
-    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, rounding: float = 0.0) -> None:
-        super().__init__(tosses, substeps, later, rounding)
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cube: Cube = DESCRIBED) -> None:
+        super().__init__(tosses, substeps, later, cube)
         import mujoco
         from mujoco import rollout
 
         from vigym.benchmarks.peers.mjcf import to_mjcf
 
         self.mujoco, self.rollout = mujoco, rollout
-        xml = to_mjcf(mechanism(rounding), self.dt, cone="elliptic")
+        xml = to_mjcf(cube.mechanism(), self.dt, cone="elliptic")
         self.model = mujoco.MjModel.from_xml_string(xml)
         self.data = mujoco.MjData(self.model)
 
-    def set(
-        self, friction: float = cube.FRICTION, stiffness: float = 2500.0, damping: float = 100.0, **others: float
-    ) -> None:
+    def set(self, friction: float = USUAL, stiffness: float = 2500.0, damping: float = 100.0, **others: float) -> None:
         self.failed = 0
         self.model.pair_friction[:, :2] = friction
         self.model.pair_solref[:] = -stiffness, -damping
@@ -202,7 +188,7 @@ class SoftMujocoEngine(MujocoEngine):
 
     def set(
         self,
-        friction: float = cube.FRICTION,
+        friction: float = USUAL,
         stiffness: float = 2500.0,
         damping: float = 400.0,
         width: float = 1e-2,
@@ -218,32 +204,32 @@ class BulletEngine(Engine):
     name, needs = "PyBullet, soft", "pybullet"
     parameters: tuple[Parameter, ...] = (FRICTION, *SOFTNESS)
 
-    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, rounding: float = 0.0) -> None:
-        super().__init__(tosses, substeps, later, rounding)
+    def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cube: Cube = DESCRIBED) -> None:
+        super().__init__(tosses, substeps, later, cube)
         from vigym.benchmarks.peers.bullet import module, to_pybullet
 
         self.p: Any = module()
         self.client = self.p.connect(self.p.DIRECT)
         self.p.setPhysicsEngineParameter(fixedTimeStep=1 / RATE, numSubSteps=substeps, physicsClientId=self.client)
-        self.handle = to_pybullet(mechanism(rounding), self.client)
-        self.cube = self.handle.bodies["cube"][0]
+        self.handle = to_pybullet(cube.mechanism(), self.client)
+        self.body = self.handle.bodies["cube"][0]
 
     def set(
         self,
-        friction: float = cube.FRICTION,
+        friction: float = USUAL,
         restitution: float = 0.0,
         stiffness: float = 0.0,
         damping: float = 0.0,
         **others: float,
     ) -> None:
         change, client = self.p.changeDynamics, self.client
-        change(self.cube, -1, lateralFriction=friction, physicsClientId=client)
-        change(self.cube, -1, restitution=restitution, physicsClientId=client)
+        change(self.body, -1, lateralFriction=friction, physicsClientId=client)
+        change(self.body, -1, restitution=restitution, physicsClientId=client)
         if stiffness:
-            change(self.cube, -1, contactStiffness=stiffness, contactDamping=damping, physicsClientId=client)
+            change(self.body, -1, contactStiffness=stiffness, contactDamping=damping, physicsClientId=client)
 
     def simulate(self, k: int) -> Array:
-        p, client, number = self.p, self.client, self.cube
+        p, client, number = self.p, self.client, self.body
         out = np.full((len(self.groups[k]), self.frames[k], 7), np.nan)
         for toss, start in enumerate(self.starts[k]):
             q = start[3:7]

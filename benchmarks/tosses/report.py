@@ -11,19 +11,21 @@ from vigym.benchmarks import machine
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tables import markdown
 from vigym.benchmarks.tosses import figures
+from vigym.benchmarks.tosses.cube import DESCRIBED, Cube, measured
 from vigym.benchmarks.tosses.data import Score, Tosses, load, score
 from vigym.benchmarks.tosses.engines import ENGINES, BulletEngine, Engine, SoftVigymEngine, VigymEngine
 from vigym.benchmarks.tosses.fit import Trials, explore, read, save
 from vigym.benchmarks.tosses.halves import apart, crossed, mean, paired, ways
-from vigym.benchmarks.tosses.study import other_face, variants
+from vigym.benchmarks.tosses.study import heavy_side, in_flight, other_face, steps_between, variants
 from vigym.engine.errors import InputError
 
 FEWEST = 4
 QUICK = 16  # tosses of a quick run
 HALVES, DRAWS = 200, 400  # random halves; draws of tosses for intervals
+AGAIN = 20  # times that the cube is measured, from tosses drawn anew
 HEADER = ["position %", "median", "rotation, degrees", "median", "sum"]
-ROUNDING, FEWER_ROUNDED = 0.004, 4  # m; one of so many sets is tried
-SUBSETS = 8, 4, 2, 1  # of the sets that were tried, one of so many
+KINDS = "measured", "described", "flown"
+FEWER = {"flown": 2}  # one of so many sets is tried
 
 EXPLAINED = """{count} tosses of the ContactNets set (Pfrommer, Halm, Posa, 2020; 148 frames a second; numbers {first}
 to {last}), each simulated from its first measured state, {substeps} substeps a frame: means over time of the position
@@ -38,37 +40,39 @@ chosen beforehand from scores of all tosses, the same for all that have the para
 
 MuJoCo's stiffness and damping are accelerations (1/s^2, 1/s); "soft" has a smaller impedance at first (`solimp` 0.1,
 0.9, width). vigym and PyBullet are once hard, with restitution, and once soft, without (N/m, N s/m). PyBullet's
-restitution does next to nothing at short steps, since it brakes bodies before they touch.{absent}
+restitution does next to nothing at short steps, since it brakes bodies before they touch.{absent}"""
+CUBE = """## The cube
 
-## One half fitted, the other scored
+Before any contact law is chosen, the measurements tell what was thrown: flights show the centre of mass and gravity,
+tosses at rest the width, impulses of single corners the inertia (`benchmarks/tosses/cube.py`). Measured are the tosses
+with an even place in the file, which are also those that are fitted; the spread is that of tosses drawn again.
 
-Fitted are the tosses with an even place in the file, scored the others, which the fit has not seen. The last column:
-how many simulations end on another face than the real cube."""
-CROSSED = """## Many halves
+{table}
 
-One way to choose the tosses that are fitted is one throw of the dice: the scores of {ours} on different halves have
-standard deviations of {position:.1f} % and {rotation:.1f} degrees. Over {halves} random halves, both ways round, the
-mean scores on the tosses that were not fitted are, with the middle two thirds of the fitted values:"""
+Width is {width:+.1f} % and gravity {gravity:+.1f} % off what is said of them: if both are so by the same, lengths were
+measured too short by that. The cube ends with the face that its centre of mass is nearest to down in {down} tosses, and
+up in {up}. All engines throw the same cube; in the many halves below it is always this one."""
+FITTED = """Fitted are the tosses with an even place in the file, scored the others, which the fit has not seen. The
+last column: how many simulations end on another face than the real cube."""
+CROSSED = """One way to choose the tosses that are fitted is one throw of the dice: the scores of {ours} on different
+halves have standard deviations of {position:.1f} % and {rotation:.1f} degrees. Over {halves} random halves, both ways
+round, the mean scores on the tosses that were not fitted are, with the middle two thirds of the fitted values:"""
 SURE = """How much of the differences is chance? 95 % intervals, from tosses drawn {draws} times out of these; each time
 all engines are fitted to ten halves of the draw and scored on the rest. Above zero, vigym is closer; with so many
 intervals, one or the other excludes zero by chance."""
-PAIRED = """## The same parameters
+PAIRED = """Soft contacts of vigym and of PyBullet have the same parameters, and were tried with the same sets. In the
+best quarter of these ({count}), PyBullet misses by {position} % and {rotation} degrees more (95 % intervals from tosses
+drawn again and again)."""
+FLOWN = """## Starts from the flight
 
-Soft contacts of vigym and of PyBullet have the same parameters, and were tried with the same sets. In the best quarter
-of these ({count}), PyBullet misses by {position} % and {rotation} degrees more (95 % intervals from tosses drawn again
-and again)."""
-FEWER = """## Fewer sets
-
-Mean scores as above, position % / rotation in degrees, when only the first of the sets are tried:"""
-ROUNDED = """## Rounded corners
-
-Those of the real cube are not sharp. The same with corners rounded by {mm:g} mm in all engines, spheres inside them,
-and {budget} sets of parameters each:"""
+The first measured state is noisy, above all its angular velocity. The cube as measured again, all engines started from
+the flight through all frames before it touches the ground, and tried with {budget} sets:"""
 CHANGED = """## One thing changed at a time
 
-Friction {friction} as measured by the authors of the data and no restitution unless the line says so, all
-tosses, means over five heights of the ground within 0.4 mm of zero: single scores scatter, since a cube that just rolls
-over in one simulation does not in the next."""
+vigym with friction {friction}, as measured by the authors of the data, and no restitution unless the line says so, for
+the cube as described and as measured: position % / rotation in degrees. All tosses, means over five heights of the
+ground within 0.4 mm of zero: single scores scatter, since a cube that just rolls over in one simulation does not in the
+next."""
 
 
 def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = False, trials: Path | None = None) -> str:
@@ -80,53 +84,115 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
         raise InputError(f"{data} has {len(tosses)} tosses; {FEWEST} are needed to fit half of them and score the rest")
     if substeps < 1 or budget < 1:
         raise InputError(f"--substeps and --budget must be at least 1, got {substeps} and {budget}")
+    fitted = tosses.halves()[0]
+    cube = measured(fitted)
+    cubes = {"measured": cube, "described": DESCRIBED, "flown": cube}
+    table = the_cube(fitted, cube, tosses)
     if quick:
         tosses = tosses[:QUICK]
     makes = [make for make in ENGINES if find_spec(make.needs)]
+    starts = {**dict.fromkeys(KINDS, tosses), "flown": in_flight(tosses, cube)}
     if trials is None:
-        tried = explore(makes, tosses, budget, substeps=substeps)
-        rounded = explore(makes, tosses, max(1, budget // FEWER_ROUNDED), substeps=substeps, rounding=ROUNDING)
-        save(out / "tosses-trials.npz", substeps, sharp=tried, rounded=rounded)
+        tried = {
+            kind: explore(
+                makes, starts[kind], max(1, budget // FEWER.get(kind, 1)), substeps=substeps, cube=cubes[kind]
+            )
+            for kind in KINDS
+        }
+        save(out / "tosses-trials.npz", substeps, **tried)
     else:
-        tried, rounded = (read(trials, substeps, kind, makes, tosses) for kind in ("sharp", "rounded"))
-        budget = len(tried[VigymEngine.name].values)
+        tried = {kind: read(trials, substeps, kind, makes, tosses) for kind in KINDS}
+        budget = len(tried["measured"][VigymEngine.name].values)
     even = np.arange(len(tosses)) % 2 == 0
     odd = tosses[~even]
-    fits = {name: one.named(int(one.best(even[None])[0])) for name, one in tried.items()}
-    runs = {make.name: make(odd, substeps)(**fits[make.name]) for make in makes}
+    fits = {
+        kind: {name: one.named(int(one.best(even[None])[0])) for name, one in tried[kind].items()}
+        for kind in ("measured", "described")
+    }
+    runs = {
+        kind: {make.name: make(odd, substeps, cube=cubes[kind])(**fits[kind][make.name]) for make in makes}
+        for kind in fits
+    }
     cones = {
-        "pyramid": VigymEngine(tosses, substeps, cone="pyramid")(friction=FRICTION),
-        "exact cone": VigymEngine(tosses, substeps)(friction=FRICTION),
+        name: VigymEngine(tosses, substeps, cube=cube, cone=cone)(friction=FRICTION)
+        for name, cone in (("pyramid", "pyramid"), ("exact cone", "exact"))
     }
     made = [
-        figures.distributions(odd, runs, out / "tosses-errors.png"),
-        figures.examples(odd, runs, out / "tosses-examples.png"),
+        figures.distributions(odd, runs["measured"], out / "tosses-errors.png"),
+        figures.examples(odd, runs["measured"], out / "tosses-examples.png"),
         figures.pyramids(tosses, cones, out / "tosses-pyramid.png"),
     ]
-    study = list(tqdm(variants(tosses, substeps, quick), unit="variant"))
+    studies: list[dict[str, Score]] = [
+        dict(tqdm(variants(tosses, substeps, which, quick), unit="variant")) for which in (DESCRIBED, cube)
+    ]
+    studies[0] |= {} if quick else dict(steps_between(tosses, substeps, cube))
     options = f"--substeps {substeps} " + ("--quick" if quick else f"--budget {budget}")
     parts = [
         "# Real tosses of a cube",
         f"{machine.describe()}. Made by `vigym compare tosses --data {data.name} {options}`.",
         introduction(tosses, makes, substeps, budget),
-        *one_half(odd, fits, runs),
-        many_halves(tried),
-        *standing(tried),
-        *same_parameters(tried),
-        *fewer_sets(tried),
-        ROUNDED.format(mm=1e3 * ROUNDING, budget=len(rounded[VigymEngine.name].values)),
-        *standing(rounded),
-        *failures(tried),
-        *(f"Rounded, {line}" for line in failures(rounded)),
-        "![errors](tosses-errors.png)",
-        "![good and bad tosses](tosses-examples.png)",
+        table,
+    ]
+    for kind in fits:
+        parts += [
+            f"## The cube as {kind}",
+            FITTED,
+            one_half(odd, fits[kind], runs[kind]),
+            many_halves(tried[kind]),
+            *standing(tried[kind]),
+            *same_parameters(tried[kind]),
+        ]
+        if kind == "measured":
+            parts += ["![errors](tosses-errors.png)", "![good and bad tosses](tosses-examples.png)"]
+    parts += [
+        FLOWN.format(budget=len(tried["flown"][VigymEngine.name].values)),
+        *standing(tried["flown"]),
+        *(f"The cube as {kind}, {line}" for kind in KINDS for line in failures(tried[kind])),
         CHANGED.format(friction=FRICTION),
-        markdown(["vigym", *HEADER], [[what, *cells(s)] for what, s in study]).rstrip(),
+        changes(*studies),
         "![pyramids](tosses-pyramid.png)",
     ]
     text, path = "\n\n".join(parts) + "\n", out / "tosses.md"
     path.write_text(text, encoding="utf-8")
     return text + "\n" + "\n".join(f"wrote {p}" for p in [path, *made])
+
+
+def the_cube(fitted: Tosses, cube: Cube, tosses: Tosses) -> str:
+    """The cube as described and as measured."""
+    rng = np.random.default_rng(0)
+    drawn = [figures_of(measured(fitted[rng.integers(0, len(fitted), len(fitted))])) for _ in range(AGAIN)]
+    names = "half width, mm", "gravity, m/s^2", *(f"centre of mass, {axis}, mm" for axis in "xyz"), "inertia, g m^2"
+    rows = [
+        [name, f"{said:.4g}", f"{found:.4g}", f"{off:.1g}"]
+        for name, said, found, off in zip(
+            names, figures_of(DESCRIBED), figures_of(cube), np.std(drawn, axis=0), strict=True
+        )
+    ]
+    down = heavy_side(tosses, cube)
+    return CUBE.format(
+        table=markdown(["", "described", "measured", "spread"], rows).rstrip(),
+        width=100 * (cube.half / DESCRIBED.half - 1),
+        gravity=100 * (cube.gravity / DESCRIBED.gravity - 1),
+        down=np.count_nonzero(down > 0),
+        up=np.count_nonzero(down < 0),
+    )
+
+
+def figures_of(cube: Cube) -> list[float]:
+    """Half width (mm), gravity, centre of mass (mm), inertia (g m^2)."""
+    return [1e3 * cube.half, cube.gravity, *(1e3 * c for c in cube.com), 1e3 * cube.inertia]
+
+
+def changes(described: Mapping[str, Score], measured: Mapping[str, Score]) -> str:
+    """The table of single changes, in the cube as described and as measured."""
+    rows = [
+        [
+            what,
+            *(f"{s[what].position:.1f} / {s[what].rotation:.1f}" if what in s else "" for s in (described, measured)),
+        ]
+        for what in described
+    ]
+    return markdown(["vigym", "cube as described", "cube as measured"], rows).rstrip()
 
 
 def cells(s: Score) -> list[str]:
@@ -149,13 +215,13 @@ def introduction(tosses: Tosses, makes: Sequence[type[Engine]], substeps: int, b
     )
 
 
-def one_half(odd: Tosses, fits: Mapping[str, Mapping[str, float]], runs: Mapping[str, Array]) -> Iterator[str]:
+def one_half(odd: Tosses, fits: Mapping[str, Mapping[str, float]], runs: Mapping[str, Array]) -> str:
     """The table of the tosses that were not fitted."""
     rows = []
     for name, run in runs.items():
         values = ", ".join(f"{key} {value:.3g}" for key, value in fits[name].items())
         rows.append([name, values, *cells(score(odd, run)), f"{100 * other_face(odd, run).mean():.0f} %"])
-    yield markdown(["engine", "fitted", *HEADER, "other face"], rows).rstrip()
+    return markdown(["engine", "fitted", *HEADER, "other face"], rows).rstrip()
 
 
 def many_halves(tried: Mapping[str, Trials]) -> str:
@@ -190,17 +256,6 @@ def same_parameters(tried: Mapping[str, Trials]) -> Iterator[str]:
         size, off, limits = paired(tried[BulletEngine.name], tried[SoftVigymEngine.name], DRAWS)
         position, rotation = (between(*one) for one in zip(off, limits, strict=True))
         yield PAIRED.format(count=size, position=position, rotation=rotation)
-
-
-def fewer_sets(tried: Mapping[str, Trials]) -> Iterator[str]:
-    """The table of means when fewer sets are tried."""
-    halves, budget = ways(count(tried), HALVES), len(tried[VigymEngine.name].values)
-    sizes, rows = sorted({max(1, budget // part) for part in SUBSETS}), []
-    for name, trials in tried.items():
-        means = [mean(crossed(trials[:size], halves)[0]) for size in sizes]
-        rows.append([name, *(f"{s.position:.1f} / {s.rotation:.1f}" for s in means)])
-    yield FEWER
-    yield markdown(["engine", *map(str, sizes)], rows).rstrip()
 
 
 def count(tried: Mapping[str, Trials]) -> int:
