@@ -128,13 +128,16 @@ def resting_height(tosses: Tosses) -> float:
 
 
 def flights(tosses: Tosses, half: float) -> Iterator[Flight]:
-    """Frames without contact, as many as there are in a row."""
+    """Frames in a row between which there is no contact."""
     for toss, states in enumerate(tosses.measured):
-        up = np.concatenate([[False], Cube(half).height(states[: tosses.lengths[toss]]) > CLEAR, [False]])
-        starts, ends = np.flatnonzero(np.diff(up.astype(int)) > 0), np.flatnonzero(np.diff(up.astype(int)) < 0)
-        for first, end in zip(starts, ends, strict=True):
-            if end - first >= FEWEST:
-                yield Flight(toss, int(first), np.arange(first, end) / RATE, states[first:end, :7])
+        height = Cube(half).height(states[: tosses.lengths[toss]])
+        touched = np.minimum(height[:-1], height[1:]) < CLEAR
+        # an impact between two frames: where the cube would be in the next one, and where it would come from
+        touched[1:] |= 2 * height[1:-1] - height[:-2] < CLEAR
+        touched[:-1] |= 2 * height[1:-1] - height[2:] < CLEAR
+        for frames in np.split(np.arange(len(height)), np.flatnonzero(touched) + 1):
+            if len(frames) >= FEWEST:
+                yield Flight(toss, int(frames[0]), frames / RATE, states[frames, :7])
 
 
 def linear(flight: Flight) -> tuple[Array, Array]:
