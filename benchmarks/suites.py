@@ -110,7 +110,7 @@ def loops(quick: bool) -> list[Job]:
 # Scene of a batch, its parameters, steps, and how many environments of it MuJoCo gets.
 BATCHES: list[tuple[str, dict[str, Any], int, int]] = [
     ("disc", {"contacts": 100}, 50, 4096),
-    ("chain", {"links": 100}, 50, 16),
+    ("chain", {"links": 100}, 50, 64),
     ("a1", {"gait": "trot", "dt": 0.005}, 50, 4096),
     ("hopper", {"dt": 0.005}, 50, 4096),
     ("free-chain", {"links": 10}, 50, 4096),
@@ -123,7 +123,7 @@ def batch(quick: bool) -> list[Job]:
     jobs = []
     for scene, parameters, steps, most in BATCHES[:3] if quick else BATCHES:
         for mode in (VIGYM, MUJOCO):
-            limit = min(most if mode is MUJOCO else 4096, (64 if quick else 512) if scene == "chain" else 4096)
+            limit = min(most if mode is MUJOCO else 4096, 64 if quick and scene == "chain" else 4096)
             for num_envs in up_to(limit, counts):
                 for threads in (1, 2) if num_envs > 1 else (1,):
                     options = {"num_envs": num_envs, "threads": threads, "steps": steps}

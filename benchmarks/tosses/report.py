@@ -11,11 +11,12 @@ from vigym.benchmarks import machine
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tables import markdown
 from vigym.benchmarks.tosses import figures
-from vigym.benchmarks.tosses.cube import DESCRIBED, Cube, measured
+from vigym.benchmarks.tosses.cube import DESCRIBED, Cube
 from vigym.benchmarks.tosses.data import Score, Tosses, load, score
 from vigym.benchmarks.tosses.engines import ENGINES, BulletEngine, Engine, SoftVigymEngine, VigymEngine
 from vigym.benchmarks.tosses.fit import Trials, explore, read, save
 from vigym.benchmarks.tosses.halves import apart, crossed, mean, paired, ways
+from vigym.benchmarks.tosses.measure import measured, slides, strikes
 from vigym.benchmarks.tosses.study import heavy_side, in_flight, other_face, steps_between, variants
 from vigym.engine.errors import InputError
 
@@ -44,14 +45,18 @@ restitution does next to nothing at short steps, since it brakes bodies before t
 CUBE = """## The cube
 
 Before any contact law is chosen, the measurements tell what was thrown: flights show the centre of mass and gravity,
-tosses at rest the width, impulses of single corners the inertia (`benchmarks/tosses/cube.py`). Measured are the tosses
-with an even place in the file, which are also those that are fitted; the spread is that of tosses drawn again.
+tosses at rest the width, impulses of single corners the inertia (`benchmarks/tosses/measure.py`). Measured are the
+tosses with an even place in the file, which are also those that are fitted; the spread is that of tosses drawn again.
 
 {table}
 
 Width is {width:+.1f} % and gravity {gravity:+.1f} % off what is said of them: if both are so by the same, lengths were
 measured too short by that. The cube ends with the face that its centre of mass is nearest to down in {down} tosses, and
-up in {up}. All engines throw the same cube; in the many halves below it is always this one."""
+up in {up}. All engines throw the same cube; in the many halves below it is always this one.
+
+Impulses also tell how contacts are, whatever law they follow (medians and quartiles): a corner that strikes by itself
+leaves with {restitution} of its speed, its tangential impulse is {striking} of the normal one where it slides; a cube
+that slides on a face loses speed as with friction {sliding}."""
 FITTED = """Fitted are the tosses with an even place in the file, scored the others, which the fit has not seen. The
 last column: how many simulations end on another face than the real cube."""
 CROSSED = """One way to choose the tosses that are fitted is one throw of the dice: the scores of {ours} on different
@@ -168,14 +173,23 @@ def the_cube(fitted: Tosses, cube: Cube, tosses: Tosses) -> str:
             names, figures_of(DESCRIBED), figures_of(cube), np.std(drawn, axis=0), strict=True
         )
     ]
-    down = heavy_side(tosses, cube)
+    down, (restitution, striking) = heavy_side(tosses, cube), strikes(fitted, cube)
     return CUBE.format(
         table=markdown(["", "described", "measured", "spread"], rows).rstrip(),
         width=100 * (cube.half / DESCRIBED.half - 1),
         gravity=100 * (cube.gravity / DESCRIBED.gravity - 1),
         down=np.count_nonzero(down > 0),
         up=np.count_nonzero(down < 0),
+        restitution=quartiles(restitution),
+        striking=quartiles(striking),
+        sliding=quartiles(slides(fitted, cube)),
     )
+
+
+def quartiles(values: Array) -> str:
+    """The median, and the quartiles beside it."""
+    low, middle, high = np.percentile(values, [25, 50, 75]) if len(values) else [np.nan] * 3
+    return f"{middle:.2f} ({low:.2f} to {high:.2f}, {len(values)} cases)"
 
 
 def figures_of(cube: Cube) -> list[float]:

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 
 from vigym.benchmarks.scenes.scene import Array
-from vigym.benchmarks.tosses.cube import DESCRIBED, Cube, flights, fly
+from vigym.benchmarks.tosses.cube import DESCRIBED, UP, Cube
 from vigym.benchmarks.tosses.data import RATE, Score, Tosses
 from vigym.benchmarks.tosses.engines import SoftVigymEngine, VigymEngine
 from vigym.benchmarks.tosses.fit import steady
+from vigym.benchmarks.tosses.flight import flights, fly
 from vigym.engine.rotation import conjugate, rotate
 
 TURNED_AWAY = 45.0  # degrees
@@ -92,7 +93,7 @@ def other_face(tosses: Tosses, simulated: Array) -> Array:
     """Tosses whose simulation ends on another face (n,): what is up in the cube differs."""
     last = np.arange(len(tosses)), tosses.lengths - 1
     turns = tosses.measured[..., 3:7][last], simulated[..., 3:][last]
-    real, made = (rotate(conjugate(q), np.array([0.0, 0.0, 1.0])) for q in turns)
+    real, made = (rotate(conjugate(q), UP) for q in turns)
     return (real * made).sum(-1) < np.cos(np.radians(TURNED_AWAY))
 
 
@@ -100,7 +101,5 @@ def heavy_side(tosses: Tosses, cube: Cube) -> Array:
     """Whether the face that is nearest to the centre of mass ends down (1), up (-1), or neither (0): (n,)."""
     axis = int(np.argmax(np.abs(cube.com)))
     last = np.arange(len(tosses)), tosses.lengths - 1
-    up = rotate(conjugate(tosses.measured[..., 3:7][last]), np.array([0.0, 0.0, 1.0]))[:, axis] * np.sign(
-        cube.com[axis]
-    )
+    up = rotate(conjugate(tosses.measured[..., 3:7][last]), UP)[:, axis] * np.sign(cube.com[axis])
     return np.where(np.abs(up) > np.cos(np.radians(TURNED_AWAY)), -np.sign(up), 0.0)

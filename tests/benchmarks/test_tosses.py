@@ -13,7 +13,7 @@ from vigym import InputError
 from vigym.__main__ import main
 from vigym.assets.cube import SIDE
 from vigym.benchmarks.tosses.convert import convert
-from vigym.benchmarks.tosses.cube import DESCRIBED, Cube, measured
+from vigym.benchmarks.tosses.cube import DESCRIBED, Cube
 from vigym.benchmarks.tosses.data import RATE, Score, Tosses, errors, load, padded, score
 from vigym.benchmarks.tosses.engines import (
     ENGINES,
@@ -27,6 +27,7 @@ from vigym.benchmarks.tosses.engines import (
 )
 from vigym.benchmarks.tosses.fit import Trials, explore, named, physical, read, save
 from vigym.benchmarks.tosses.halves import apart, crossed, mean, paired, unseen, ways
+from vigym.benchmarks.tosses.measure import measured, slides, strikes
 from vigym.benchmarks.tosses.report import QUICK
 from vigym.benchmarks.tosses.study import heavy_side, in_flight, other_face
 from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rotate, to_rotation_vector
@@ -249,6 +250,11 @@ def test_a_cube_is_measured_from_its_tosses():
     assert found.gravity == pytest.approx(LOPSIDED.gravity, rel=1e-3)
     np.testing.assert_allclose(found.com, LOPSIDED.com, atol=2e-4)
     assert found.inertia == pytest.approx(LOPSIDED.inertia, rel=0.03)
+    # as they were thrown: a bounce takes two steps of 1.7 ms, in which gravity and the spin go on
+    restitution, friction = strikes(tosses, found)
+    assert np.median(restitution) == pytest.approx(0.4, abs=0.03)
+    assert np.median(friction) == pytest.approx(0.18, abs=0.005)
+    assert np.median(slides(tosses, found)) == pytest.approx(0.18, abs=0.002)
     plain = measured(thrown(count=40, frames=130, above=0.2, restitution=0.4))
     np.testing.assert_allclose(plain.com, 0.0, atol=2e-4)
     assert plain.inertia == pytest.approx(DESCRIBED.inertia, rel=0.03)
