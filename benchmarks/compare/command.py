@@ -35,7 +35,7 @@ def compare(
     data: Path | None = None,
     out: Path | None = None,
     substeps: int = 8,
-    budget: int = 256,
+    budget: int = 64,
     trials: Path | None = None,
 ) -> None:
     """Compare what vigym, MuJoCo and PyBullet make of the same scenes, and of real tosses of a cube.
@@ -48,7 +48,7 @@ def compare(
         data: File of the tosses (.npz), as `python -m vigym.benchmarks.tosses.convert` makes it.
         out: Folder for the files; docs/comparison unless given, or quick-comparison for quick ones.
         substeps: Of a frame of the tosses.
-        budget: Sets of parameters that each engine is tried with on all tosses; 16 in the quick form.
+        budget: Sets of parameters that engines are tried with, for each parameter they have; 6 in the quick form.
         trials: Trials made before (tosses-trials.npz in the folder of an earlier run), instead of new ones.
     """
     if missing := [name for name in NEEDED if find_spec(name) is None]:
@@ -69,7 +69,7 @@ def compare(
         if data is not None:
             from vigym.benchmarks.tosses.report import report
 
-            print(report(data, out, substeps, 16 if quick else budget, quick=quick, trials=trials))
+            print(report(data, out, substeps, 6 if quick else budget, quick=quick, trials=trials))
     except (InputError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:

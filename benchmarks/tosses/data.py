@@ -83,6 +83,13 @@ def padded(tosses: Sequence[Array], ids: Sequence[int] | Array) -> Tosses:
     return Tosses(measured, np.asarray(ids))
 
 
+def angles(tosses: Tosses, simulated: Array) -> Array:
+    """Between the measured and the simulated orientation, degrees (n, frames)."""
+    real, made = tosses.measured[..., 3:7], simulated[..., 3:]
+    same = np.abs((real * made).sum(-1)) / (np.linalg.norm(real, axis=-1) * np.linalg.norm(made, axis=-1))
+    return np.degrees(2 * np.arccos(np.minimum(same, 1.0)))
+
+
 def errors(tosses: Tosses, simulated: Array) -> tuple[Array, Array]:
     """Position error (% of the cube's width) and rotation error (degrees) of each toss (n,): means over its frames,
     infinite where one of them was not simulated.
@@ -90,9 +97,7 @@ def errors(tosses: Tosses, simulated: Array) -> tuple[Array, Array]:
     simulated: (n, frames, 7): x and q.
     """
     apart = np.linalg.norm(simulated[..., :3] - tosses.measured[..., :3], axis=-1)
-    same = np.abs((simulated[..., 3:] * tosses.measured[..., 3:7]).sum(-1))
-    same /= np.linalg.norm(tosses.measured[..., 3:7], axis=-1) * np.linalg.norm(simulated[..., 3:], axis=-1)
-    angle = np.degrees(2 * np.arccos(np.minimum(same, 1.0)))
+    angle = angles(tosses, simulated)
     lost = np.isnan(apart) & np.isfinite(tosses.measured[..., 0])
     apart[lost] = angle[lost] = np.inf
     return 100 / SIDE * np.nanmean(apart, axis=1), np.nanmean(angle, axis=1)

@@ -30,8 +30,8 @@ class Parameter:
     logarithmic: bool = False
 
 
-# Around 0.18, which was measured, and around what contacts of a stiff cube on a table can be: the same ranges for all,
-# chosen once from scores of all tosses. Outside of them every engine that has the parameter is worse.
+# Around 0.18, which was measured, and around what contacts of a stiff cube on a table can be: the same ranges for all
+# that have the parameter, chosen once from scores of all tosses with wider ones.
 FRICTION = Parameter("friction", 0.17, 0.2)
 RESTITUTION = Parameter("restitution", 0.0, 0.6)
 SOFTNESS = (
@@ -58,7 +58,7 @@ class Engine(ABC):
         self.groups = [group for group in np.array_split(order, min(GROUPS, len(order))) if len(group)]
         fall = np.concatenate([np.zeros(7), -cube.gravity * later * UP, np.zeros(3)])
         self.measured = [cube.to_mass(tosses.measured[group, 0] + fall) for group in self.groups]
-        self.starts = self.measured
+        self.starts: list[Array] = []
         self.frames = [int(self.lengths[group].max()) for group in self.groups]
 
     def __call__(self, ground: float = 0.0, **values: float) -> Array:
@@ -199,10 +199,10 @@ class SoftMujocoEngine(MujocoEngine):
 
 
 class BulletEngine(Engine):
-    """Stiffness (N/m) and damping (N s/m) of contacts."""
+    """Stiffness (N/m) and damping (N s/m) of contacts, and restitution."""
 
     name, needs = "PyBullet, soft", "pybullet"
-    parameters: tuple[Parameter, ...] = (FRICTION, *SOFTNESS)
+    parameters: tuple[Parameter, ...] = (FRICTION, *SOFTNESS, RESTITUTION)
 
     def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cube: Cube = DESCRIBED) -> None:
         super().__init__(tosses, substeps, later, cube)

@@ -8,8 +8,8 @@ import numpy as np
 from vigym.assets.cube import SIDE
 from vigym.benchmarks.compare.figures import pyplot
 from vigym.benchmarks.scenes.scene import Array
-from vigym.benchmarks.tosses.data import RATE, Tosses, errors
-from vigym.benchmarks.tosses.study import landing, rotation_over_time
+from vigym.benchmarks.tosses.data import RATE, Tosses, angles, errors
+from vigym.benchmarks.tosses.study import landing
 
 COLORS = {"vigym": "tab:red", "MuJoCo": "tab:blue", "PyBullet": "tab:green"}
 
@@ -76,7 +76,7 @@ def examples(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
             run = simulated[i, :length]
             column[0].plot(t, run[:, 2], **look(name))
             column[1].plot(run[:, 0], run[:, 1], **look(name))
-            column[2].plot(t, rotation_over_time(tosses, simulated)[i, :length], **look(name))
+            column[2].plot(t, angles(tosses, simulated)[i, :length], **look(name))
         column[0].set(title=f"{what}: toss {tosses.ids[i]}", xlabel="s", ylabel="height of the centre, m")
         column[1].set(xlabel="x, m", ylabel="y, m")
         column[1].axis("equal")

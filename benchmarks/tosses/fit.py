@@ -1,4 +1,4 @@
-"""Contact parameters of an engine from measured tosses: as many sets tried for each, the same loss for all.
+"""Contact parameters of an engine from measured tosses: equally many sets tried for each parameter, one loss for all.
 
 Every engine throws all tosses with many sets of parameters, spread evenly over their ranges. A fit to some tosses is
 the set that is closest to these. Fits to other tosses need no more simulations, so that engines can be compared over
@@ -36,8 +36,15 @@ class Trials:
     errors: Array
     failed: Array
 
-    def __getitem__(self, which: slice) -> "Trials":
-        return Trials(self.parameters, self.values[which], self.errors[which], self.failed[which])
+    @property
+    def budget(self) -> int:
+        """Sets for each parameter."""
+        return len(self.values) // len(self.parameters)
+
+    def first(self, part: int) -> "Trials":
+        """Only so large a part of the sets: one half for 2, and so on."""
+        some = slice(max(1, len(self.values) // part))
+        return Trials(self.parameters, self.values[some], self.errors[some], self.failed[some])
 
     def best(self, weights: Array) -> Array:
         """The sets closest to tosses that count so often (ways, tosses): a per cent counts as much as a degree."""
@@ -85,15 +92,21 @@ class Thrower:
         return make.name, number, np.where(np.isfinite(found), found, LOST), engine.failed
 
 
-def explore(makes: Sequence[type[Engine]], tosses: Tosses, budget: int, **options: Any) -> dict[str, Trials]:
-    """All tosses with `budget` sets of parameters of each engine, by their names; on all cores. options: of engines."""
+def sets(parameters: tuple[Parameter, ...], budget: int) -> Array:
+    """Values to try, `budget` for each of the parameters there are: Halton's sequence, spread over their ranges."""
     from scipy.stats import qmc
+
+    return physical(parameters, qmc.Halton(len(parameters), scramble=False).random(budget * len(parameters)))
+
+
+def explore(makes: Sequence[type[Engine]], tosses: Tosses, budget: int, **options: Any) -> dict[str, Trials]:
+    """All tosses with the `sets` of each engine, by the engines' names; on all cores. options: of engines."""
     from tqdm import tqdm
 
     tried, jobs = {}, []
     for make in makes:
-        values = physical(make.parameters, qmc.Halton(len(make.parameters), scramble=False).random(budget))
-        blank = np.empty((budget, 2, len(tosses))), np.empty(budget, dtype=int)
+        values = sets(make.parameters, budget)
+        blank = np.empty((len(values), 2, len(tosses))), np.empty(len(values), dtype=int)
         tried[make.name] = Trials(make.parameters, values, *blank)
         jobs += [(make, number, row) for number, row in enumerate(values)]
     with get_context("spawn").Pool(min(os.cpu_count() or 1, 16), Thrower.begin, (tosses, options)) as processes:
@@ -125,12 +138,13 @@ def read(path: Path, substeps: int, kind: str, makes: Sequence[type[Engine]], to
     if made != substeps:
         raise InputError(f"{path} holds trials with --substeps {made}, not {substeps}")
     for trials in tried.values():
-        if trials.errors.shape[-1] != len(tosses) or trials.values.shape[1] != len(trials.parameters):
+        usual = sets(trials.parameters, trials.budget)
+        if trials.errors.shape[-1] != len(tosses) or not np.array_equal(trials.values, usual):
             raise InputError(f"{path} holds trials of other tosses or parameters: leave --trials out")
     return tried
 
 
-def steady(tosses: Tosses, engine: Engine, ground: float = 0.0, **values: float) -> Score:
-    """The mean score over a few heights of the ground, around `ground`."""
-    found = [score(tosses, engine(ground=ground + h, **values)) for h in HEIGHTS]
+def steady(tosses: Tosses, engine: Engine, **values: float) -> Score:
+    """The mean score over a few heights of the ground."""
+    found = [score(tosses, engine(ground=height, **values)) for height in HEIGHTS]
     return Score(*np.mean([astuple(one) for one in found], axis=0).tolist())

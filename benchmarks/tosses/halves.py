@@ -60,13 +60,3 @@ def apart(tried: Mapping[str, Trials], ours: str, draws: int, halves: int = 10) 
         found.append(np.concatenate([two, two.sum(1, keepdims=True)], axis=1))
     misses = dict(zip(tried, np.moveaxis(np.array(found), 1, 0), strict=True))
     return {name: np.percentile(them - misses[ours], SURE, axis=0).T for name, them in misses.items()}
-
-
-def paired(one: Trials, other: Trials, draws: int, share: float = 0.25) -> tuple[int, Array, Array]:
-    """Two engines with the same sets of parameters: how many sets are the best ones for both together, by how much the
-    first misses more in these (2,), and 95 % intervals (2, 2), low and high, from tosses drawn again and again."""
-    both = (one.errors + other.errors).sum(1).mean(1)
-    best = np.argsort(both)[: max(1, round(share * len(both)))]
-    difference = (one.errors[best] - other.errors[best]).mean(0)
-    means = np.random.default_rng(0).choice(difference, (draws, difference.shape[-1]), axis=1).mean(-1)
-    return len(best), difference.mean(-1), np.percentile(means, SURE, axis=1).T

@@ -13,9 +13,9 @@ from vigym.benchmarks.tables import markdown
 from vigym.benchmarks.tosses import figures
 from vigym.benchmarks.tosses.cube import DESCRIBED, Cube
 from vigym.benchmarks.tosses.data import Score, Tosses, load, score
-from vigym.benchmarks.tosses.engines import ENGINES, BulletEngine, Engine, SoftVigymEngine, VigymEngine
+from vigym.benchmarks.tosses.engines import ENGINES, Engine, SoftVigymEngine, VigymEngine
 from vigym.benchmarks.tosses.fit import Trials, explore, read, save
-from vigym.benchmarks.tosses.halves import apart, crossed, mean, paired, ways
+from vigym.benchmarks.tosses.halves import apart, crossed, mean, ways
 from vigym.benchmarks.tosses.measure import measured, slides, strikes
 from vigym.benchmarks.tosses.study import heavy_side, in_flight, other_face, steps_between, variants
 from vigym.engine.errors import InputError
@@ -26,22 +26,25 @@ HALVES, DRAWS = 200, 400  # random halves; draws of tosses for intervals
 AGAIN = 20  # times that the cube is measured, from tosses drawn anew
 HEADER = ["position %", "median", "rotation, degrees", "median", "sum"]
 KINDS = "measured", "described", "flown"
-FEWER = {"flown": 2}  # one of so many sets is tried
+SUBSETS = {"a quarter": 4, "half": 2, "all": 1}  # of the sets
+Makes = Sequence[type[Engine]]
 
 EXPLAINED = """{count} tosses of the ContactNets set (Pfrommer, Halm, Posa, 2020; 148 frames a second; numbers {first}
-to {last}), each simulated from its first measured state, {substeps} substeps a frame: means over time of the position
-error (% of the cube's width) and of the rotation error, then means and medians over tosses. vigym and MuJoCo have their
-exact (elliptic) cones here, which are not their default; PyBullet's is round.
+to {last}), simulated from their first measured states unless said otherwise, {substeps} substeps a frame: means over
+time of the position error (% of the cube's width) and of the rotation error, then means and medians over tosses. vigym
+and MuJoCo have their exact (elliptic) cones here, which are not their default; PyBullet's is round.
 
-Contact parameters: every engine is tried with {budget} sets of them, spread evenly over their ranges (Halton's
-sequence), on all tosses; a fit to some tosses is the set with the least sum of both errors on them. The ranges were
-chosen beforehand from scores of all tosses, the same for all that have the parameter:
+Contact parameters: every engine is tried with {budget} sets of them for each parameter that it has, spread evenly over
+their ranges (Halton's sequence), on all tosses; a fit to some tosses is the set with the least sum of both errors on
+them. The ranges are the same for all that have the parameter; they were chosen from scores of all tosses with wider
+ones:
 
 {ranges}
 
 MuJoCo's stiffness and damping are accelerations (1/s^2, 1/s); "soft" has a smaller impedance at first (`solimp` 0.1,
-0.9, width). vigym and PyBullet are once hard, with restitution, and once soft, without (N/m, N s/m). PyBullet's
-restitution does next to nothing at short steps, since it brakes bodies before they touch.{absent}"""
+0.9, width). vigym and PyBullet are once hard, with restitution, and once soft (N/m, N s/m); soft contacts of vigym
+rebound by these alone. PyBullet's restitution of hard contacts does next to nothing at short steps, since it brakes
+bodies before they touch.{absent}"""
 CUBE = """## The cube
 
 Before any contact law is chosen, the measurements tell what was thrown: flights show the centre of mass and gravity,
@@ -50,9 +53,10 @@ tosses with an even place in the file, which are also those that are fitted; the
 
 {table}
 
-Width is {width:+.1f} % and gravity {gravity:+.1f} % off what is said of them: if both are so by the same, lengths were
-measured too short by that. The cube ends with the face that its centre of mass is nearest to down in {down} tosses, and
-up in {up}. All engines throw the same cube; in the many halves below it is always this one.
+Width differs by {width:+.1f} % and gravity by {gravity:+.1f} %: where both do by the same share, all lengths were
+measured short by it. Mass is taken as given, so that inertia means its ratio to the mass, and as equal about all axes.
+The cube ends with the face nearest to its centre of mass down in {down} tosses, and up in {up}. All engines throw the
+same cube. Where other halves are fitted below, it is still this one, from the even tosses.
 
 Impulses also tell how contacts are, whatever law they follow (medians and quartiles): a corner that strikes by itself
 leaves with {restitution} of its speed, its tangential impulse is {striking} of the normal one where it slides; a cube
@@ -65,13 +69,12 @@ round, the mean scores on the tosses that were not fitted are, with the middle t
 SURE = """How much of the differences is chance? 95 % intervals, from tosses drawn {draws} times out of these; each time
 all engines are fitted to ten halves of the draw and scored on the rest. Above zero, vigym is closer; with so many
 intervals, one or the other excludes zero by chance."""
-PAIRED = """Soft contacts of vigym and of PyBullet have the same parameters, and were tried with the same sets. In the
-best quarter of these ({count}), PyBullet misses by {position} % and {rotation} degrees more (95 % intervals from tosses
-drawn again and again)."""
+FEWER = """Are these enough sets? Mean scores as above, position % / rotation in degrees, when only the first of them
+are tried:"""
 FLOWN = """## Starts from the flight
 
 The first measured state is noisy, above all its angular velocity. The cube as measured again, all engines started from
-the flight through all frames before it touches the ground, and tried with {budget} sets:"""
+the flight through all frames before it touches the ground, and tried with {budget} sets for each parameter:"""
 CHANGED = """## One thing changed at a time
 
 vigym with friction {friction}, as measured by the authors of the data, and no restitution unless the line says so, for
@@ -82,8 +85,6 @@ next."""
 
 def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = False, trials: Path | None = None) -> str:
     """Write the page `tosses.md` with its pictures, and the trials; what the page says. trials: made before."""
-    from tqdm import tqdm
-
     tosses = load(data)
     if len(tosses) < FEWEST:
         raise InputError(f"{data} has {len(tosses)} tosses; {FEWEST} are needed to fit half of them and score the rest")
@@ -91,75 +92,78 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
         raise InputError(f"--substeps and --budget must be at least 1, got {substeps} and {budget}")
     fitted = tosses.halves()[0]
     cube = measured(fitted)
-    cubes = {"measured": cube, "described": DESCRIBED, "flown": cube}
-    table = the_cube(fitted, cube, tosses)
+    what = the_cube(fitted, cube, tosses)
     if quick:
         tosses = tosses[:QUICK]
     makes = [make for make in ENGINES if find_spec(make.needs)]
-    starts = {**dict.fromkeys(KINDS, tosses), "flown": in_flight(tosses, cube)}
     if trials is None:
-        tried = {
-            kind: explore(
-                makes, starts[kind], max(1, budget // FEWER.get(kind, 1)), substeps=substeps, cube=cubes[kind]
-            )
-            for kind in KINDS
-        }
+        tried = throw(makes, tosses, cube, substeps, budget)
         save(out / "tosses-trials.npz", substeps, **tried)
     else:
         tried = {kind: read(trials, substeps, kind, makes, tosses) for kind in KINDS}
-        budget = len(tried["measured"][VigymEngine.name].values)
+        budget = tried["measured"][VigymEngine.name].budget
+    found, made = page(makes, tosses, cube, substeps, tried, out, quick)
+    options = f"--substeps {substeps} " + ("--quick" if quick else f"--budget {budget}")
+    head = [
+        "# Real tosses of a cube",
+        f"{machine.describe()}. Made by `vigym compare tosses --data {data.name} {options}`.",
+        introduction(tosses, makes, substeps, budget),
+        what,
+    ]
+    text, path = "\n\n".join([*head, *found]) + "\n", out / "tosses.md"
+    path.write_text(text, encoding="utf-8")
+    return text + "\n" + "\n".join(f"wrote {p}" for p in [path, *made])
+
+
+def throw(makes: Makes, tosses: Tosses, cube: Cube, substeps: int, budget: int) -> dict[str, dict[str, Trials]]:
+    """Trials of all kinds; flights start closer to the truth, and are tried with half of the sets."""
+    flown = in_flight(tosses, cube), max(1, budget // 2), cube
+    kinds = {"measured": (tosses, budget, cube), "described": (tosses, budget, DESCRIBED), "flown": flown}
+    return {
+        kind: explore(makes, starts, sets, substeps=substeps, cube=thrown)
+        for kind, (starts, sets, thrown) in kinds.items()
+    }
+
+
+def page(
+    makes: Makes,
+    tosses: Tosses,
+    cube: Cube,
+    substeps: int,
+    tried: Mapping[str, Mapping[str, Trials]],
+    out: Path,
+    quick: bool,
+) -> tuple[list[str], list[Path]]:
+    """Paragraphs of what was found, and the pictures that were drawn."""
+    from tqdm import tqdm
+
     even = np.arange(len(tosses)) % 2 == 0
-    odd = tosses[~even]
-    fits = {
-        kind: {name: one.named(int(one.best(even[None])[0])) for name, one in tried[kind].items()}
-        for kind in ("measured", "described")
-    }
-    runs = {
-        kind: {make.name: make(odd, substeps, cube=cubes[kind])(**fits[kind][make.name]) for make in makes}
-        for kind in fits
-    }
+    odd, parts, made = tosses[~even], [], []
+    for kind, which in (("measured", cube), ("described", DESCRIBED)):
+        fits = {name: one.named(int(one.best(even[None])[0])) for name, one in tried[kind].items()}
+        runs = {make.name: make(odd, substeps, cube=which)(**fits[make.name]) for make in makes}
+        parts += [f"## The cube as {kind}", FITTED, one_half(odd, fits, runs), many_halves(tried[kind])]
+        parts += [*standing(tried[kind]), *fewer_sets(tried[kind])]
+        if kind == "measured":
+            made.append(figures.distributions(odd, runs, out / "tosses-errors.png"))
+            made.append(figures.examples(odd, runs, out / "tosses-examples.png"))
+            parts += ["![errors](tosses-errors.png)", "![good and bad tosses](tosses-examples.png)"]
     cones = {
         name: VigymEngine(tosses, substeps, cube=cube, cone=cone)(friction=FRICTION)
         for name, cone in (("pyramid", "pyramid"), ("exact cone", "exact"))
     }
-    made = [
-        figures.distributions(odd, runs["measured"], out / "tosses-errors.png"),
-        figures.examples(odd, runs["measured"], out / "tosses-examples.png"),
-        figures.pyramids(tosses, cones, out / "tosses-pyramid.png"),
-    ]
-    studies: list[dict[str, Score]] = [
-        dict(tqdm(variants(tosses, substeps, which, quick), unit="variant")) for which in (DESCRIBED, cube)
-    ]
+    made.append(figures.pyramids(tosses, cones, out / "tosses-pyramid.png"))
+    studies = [dict(tqdm(variants(tosses, substeps, which, quick), unit="variant")) for which in (DESCRIBED, cube)]
     studies[0] |= {} if quick else dict(steps_between(tosses, substeps, cube))
-    options = f"--substeps {substeps} " + ("--quick" if quick else f"--budget {budget}")
-    parts = [
-        "# Real tosses of a cube",
-        f"{machine.describe()}. Made by `vigym compare tosses --data {data.name} {options}`.",
-        introduction(tosses, makes, substeps, budget),
-        table,
-    ]
-    for kind in fits:
-        parts += [
-            f"## The cube as {kind}",
-            FITTED,
-            one_half(odd, fits[kind], runs[kind]),
-            many_halves(tried[kind]),
-            *standing(tried[kind]),
-            *same_parameters(tried[kind]),
-        ]
-        if kind == "measured":
-            parts += ["![errors](tosses-errors.png)", "![good and bad tosses](tosses-examples.png)"]
     parts += [
-        FLOWN.format(budget=len(tried["flown"][VigymEngine.name].values)),
+        FLOWN.format(budget=tried["flown"][VigymEngine.name].budget),
         *standing(tried["flown"]),
         *(f"The cube as {kind}, {line}" for kind in KINDS for line in failures(tried[kind])),
         CHANGED.format(friction=FRICTION),
         changes(*studies),
         "![pyramids](tosses-pyramid.png)",
     ]
-    text, path = "\n\n".join(parts) + "\n", out / "tosses.md"
-    path.write_text(text, encoding="utf-8")
-    return text + "\n" + "\n".join(f"wrote {p}" for p in [path, *made])
+    return parts, made
 
 
 def the_cube(fitted: Tosses, cube: Cube, tosses: Tosses) -> str:
@@ -214,7 +218,7 @@ def cells(s: Score) -> list[str]:
     return [f"{value:.1f}" for value in (s.position, s.position_median, s.rotation, s.rotation_median, s.total)]
 
 
-def introduction(tosses: Tosses, makes: Sequence[type[Engine]], substeps: int, budget: int) -> str:
+def introduction(tosses: Tosses, makes: Makes, substeps: int, budget: int) -> str:
     """What was done, with the ranges of all parameters."""
     rows = [[make.name, ", ".join(f"{p.name} {p.low:g} to {p.high:g}" for p in make.parameters)] for make in makes]
     absent = sorted({make.needs for make in ENGINES} - {make.needs for make in makes})
@@ -264,12 +268,14 @@ def standing(tried: Mapping[str, Trials]) -> Iterator[str]:
     yield markdown(header, rows).rstrip()
 
 
-def same_parameters(tried: Mapping[str, Trials]) -> Iterator[str]:
-    """Soft contacts of vigym and PyBullet beside each other."""
-    if BulletEngine.name in tried:
-        size, off, limits = paired(tried[BulletEngine.name], tried[SoftVigymEngine.name], DRAWS)
-        position, rotation = (between(*one) for one in zip(off, limits, strict=True))
-        yield PAIRED.format(count=size, position=position, rotation=rotation)
+def fewer_sets(tried: Mapping[str, Trials]) -> Iterator[str]:
+    """The table of means when fewer sets are tried."""
+    halves, rows = ways(count(tried), HALVES), []
+    for name, trials in tried.items():
+        means = [mean(crossed(trials.first(part), halves)[0]) for part in SUBSETS.values()]
+        rows.append([name, *(f"{s.position:.1f} / {s.rotation:.1f}" for s in means)])
+    yield FEWER
+    yield markdown(["engine", *SUBSETS], rows).rstrip()
 
 
 def count(tried: Mapping[str, Trials]) -> int:

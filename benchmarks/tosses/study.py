@@ -83,12 +83,6 @@ def landing(tosses: Tosses, simulated: Array) -> tuple[Array, Array, Array]:
     return (off * along).sum(-1), (off * left).sum(-1), angle
 
 
-def rotation_over_time(tosses: Tosses, simulated: Array) -> Array:
-    """Angle between the measured and the simulated orientation, degrees (n, frames)."""
-    same = np.abs((simulated[..., 3:] * tosses.measured[..., 3:7]).sum(-1))
-    return np.degrees(2 * np.arccos(np.minimum(same, 1.0)))
-
-
 def other_face(tosses: Tosses, simulated: Array) -> Array:
     """Tosses whose simulation ends on another face (n,): what is up in the cube differs."""
     last = np.arange(len(tosses)), tosses.lengths - 1
