@@ -92,13 +92,9 @@ def observe(engine: Runner, row: Row) -> None:
         row.energy_error = float(np.abs(np.array(energies, float) - energies[0]).max() / available(scene))
     if max(row.penetration or 0.0, row.separation or 0.0) > ABSURD and row.status == "ok":
         row.status, row.note = "diverged", "joints open or bodies deep in the ground"
-    if row.failures and job_is_peer(row):
+    # vigym tells of a failed step and goes on from where it was; others are where they should not be
+    if row.failures and row.engine != "vigym":
         row.status, row.note = "diverged", row.note or f"{row.failures} warnings of bad accelerations"
-
-
-def job_is_peer(row: Row) -> bool:
-    """vigym reports a failed step and goes on from where it was; others are where they should not be."""
-    return row.engine != "vigym"
 
 
 def available(scene: Scene) -> float:
