@@ -19,7 +19,8 @@ def number(value: float | None, digits: int = 3, unit: float = 1.0) -> str:
     if value is None:
         return "-"
     value = value / unit
-    return "0" if value == 0 else f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
+    short = abs(value) < 10**digits - 0.5  # what rounds up to one digit more is written in full
+    return "0" if value == 0 else f"{value:.{digits}g}" if short else f"{value:,.0f}"
 
 
 def time_of(row: Row | None) -> str:
@@ -60,18 +61,27 @@ def growth(rows: Sequence[Row]) -> str:
     return markdown(["us a step", *map(str, sizes), "exponent", *COSTS], lines)
 
 
+def sequence(cells: Sequence[str]) -> str:
+    """Cells in one; a dash if there is nothing in any of them."""
+    return " / ".join(cells) if set(cells) - {"-"} else "-"
+
+
 def by_step(rows: Sequence[Row]) -> str:
-    """Microseconds a step by time step, one line an engine, mode, scene and number of environments."""
+    """Microseconds a step by time step, one line an engine, mode, scene and number of environments.
+
+    Penetration and energy error depend on the step: one figure for each that was run, in the order of the columns.
+    """
     rows = [row for row in rows if row.timing != ACCURACY and row.status != "missing"]
     dts = sorted({row.dt for row in rows if row.dt is not None})
     lines = []
     for key in dict.fromkeys((row.scene, row.label, row.num_envs) for row in rows):
         mine = [row for row in rows if (row.scene, row.label, row.num_envs) == key]
         at = {row.dt: row for row in mine}
-        energies = [f"{row.energy_error:.1e}" for dt in dts if (row := at.get(dt)) and row.energy_error is not None]
-        energy = " / ".join(energies) or "-"
+        run = [at[dt] for dt in dts if dt in at]
+        deepest = sequence([number(row.penetration, 2, 1e-3) for row in run])
+        energy = sequence(["-" if row.energy_error is None else f"{row.energy_error:.1e}" for row in run])
         name = f"{key[0]} {key[1]}" + (f", {key[2]} at once" if key[2] > 1 else "")
-        lines.append([name, *(time_of(at.get(dt)) for dt in dts), *costs(mine), energy])
+        lines.append([name, *(time_of(at.get(dt)) for dt in dts), deepest, *costs(mine)[1:], energy])
     return markdown(["us a step", *(f"{1e3 * dt:g} ms" for dt in dts), *COSTS, "energy error"], lines)
 
 

@@ -136,6 +136,32 @@ def test_report(tmp_path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in made)
 
 
+def test_penetration_at_every_step():
+    row = timed("a1", "mujoco", 10.0, scene="a1-stand", iterations=1.0, failures=0)
+    depths = {0.001: 0.0012, 0.002: None, 0.01: 0.0122}
+    rows = [replace(row, dt=dt, penetration=depth) for dt, depth in depths.items()]
+    rows.append(replace(row, dt=0.005, engine="vigym", energy_error=0.01))
+    header, _, mujoco, vigym = (
+        [cell.strip() for cell in line.split("|")] for line in tables.by_step(rows).splitlines()
+    )
+    deepest, energy = header.index("deepest mm"), header.index("energy error")
+    assert mujoco[2:6] == ["10", "10", "-", "10"]
+    assert mujoco[deepest] == "1.2 / - / 12"  # of the steps that were run
+    assert (mujoco[energy], vigym[energy]) == ("-", "1.0e-02")
+    assert vigym[deepest] == "-"
+
+
+def test_numbers():
+    assert [tables.number(x, 2) for x in (None, 0.0, 0.123, 12.3, 99.7, 1234.5)] == [
+        "-",
+        "0",
+        "0.12",
+        "12",
+        "100",
+        "1,234",
+    ]
+
+
 def test_what_else_lies_in_the_folder_is_left_alone(tmp_path, capsys):
     table = Table(tmp_path / "chain.csv")
     for row in good_rows():
