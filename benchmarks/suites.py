@@ -138,7 +138,8 @@ def startup(quick: bool) -> list[Job]:
 
 def targets(quick: bool) -> list[Job]:
     """Only what the targets are judged by."""
-    jobs = disc(True) + chain(True) + a1(True) + batch(True) + startup(quick)
+    fallen = jobs_of("chain", VIGYM, "chain", *({"links": n, "drop": PAPER} for n in (10, 100, 1000)))
+    jobs = disc(True) + chain(True) + fallen + a1(True) + batch(True) + startup(quick)
     return [job for job in jobs if job.mode != "reduced"]
 
 

@@ -7,8 +7,8 @@ import pytest
 from vigym.benchmarks import machine, plots, suites, tables
 from vigym.benchmarks.bench import write
 from vigym.benchmarks.rows import ACCURACY, Row, Table, read
-from vigym.benchmarks.scenes.chain import GENTLE
-from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time
+from vigym.benchmarks.scenes.chain import GENTLE, PAPER
+from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time, steepest
 from vigym.benchmarks.worker import FINE
 
 
@@ -21,7 +21,10 @@ def good_rows() -> list[Row]:
     """As if every target was just reached."""
     rows = []
     for n in (10, 100, 1000):
-        rows.append(timed("chain", "vigym", 3.0 * n, size=n, drop=GENTLE, penetration=0.0, iterations=3.1, failures=0))
+        for drop in (GENTLE, PAPER):
+            rows.append(
+                timed("chain", "vigym", 3.0 * n, size=n, drop=drop, penetration=0.0, iterations=3.1, failures=0)
+            )
         rows.append(timed("disc", "vigym", 1.0 * n, size=n, penetration=1e-10, failures=0))
     rows.append(timed("chain", "mujoco", 300.0 * 15, size=100, drop=GENTLE))
     rows.append(timed("chain", "pybullet", 300.0, size=100, drop=GENTLE, mode="rigid"))
@@ -54,6 +57,8 @@ def test_all_targets_can_be_reached():
 SPOILED = [
     ("chain of 100, MuJoCo", lambda r: r.engine == "mujoco" and r.suite == "chain", {"microseconds": 4400.0}),
     ("chain of 100, PyBullet's over", lambda r: r.mode == "rigid", {"microseconds": 299.9, "note": "and the batch"}),
+    ("exponent of the chain", lambda r: r.drop == GENTLE and r.size == 1000, {"microseconds": 3800.0}),
+    ("exponent of the chain", lambda r: r.drop == PAPER and r.size == 1000, {"microseconds": 3800.0}),
     ("exponent of the disc", lambda r: r.suite == "disc" and r.size == 1000, {"microseconds": 1300.0}),
     ("disc of 100 in a batch", lambda r: r.engine == "mujoco" and r.scene == "disc", {"microseconds": 49.0}),
     ("overhead", lambda r: r.scene == "overhead", {"microseconds": 5.0}),
@@ -85,6 +90,17 @@ def test_exponent():
     rows[0].microseconds = 1e6  # too small to count
     assert exponent(rows) == pytest.approx(1.5)
     assert exponent(rows[:3]) is None
+
+
+def test_the_height_with_the_larger_exponent_counts():
+    powers = {GENTLE: 1.0, PAPER: 1.2, 1.0: 1.5}
+    rows = [timed("chain", "vigym", n**p, size=n, drop=drop) for drop, p in powers.items() for n in (10, 100, 1000)]
+    rows = [row for row in rows if (row.drop, row.size) != (1.0, 1000)]  # two sizes do not count
+    assert steepest(rows) == (pytest.approx(1.2), PAPER)
+    assert steepest(rows[:3]) == (pytest.approx(1.0), GENTLE)
+    assert steepest([]) is None
+    (target,) = (target for target in evaluate(rows) if "exponent of the chain" in target.name)
+    assert (target.measured, target.reached) == ("1.20, from 0.3 m", False)
 
 
 def test_a_step_counts_only_if_all_smaller_ones_do():
@@ -175,6 +191,12 @@ def test_names_of_machines():
     assert machine.slug("AMD EPYC 7763 64-Core @ 2.4GHz") == "amd-epyc-7763-64-core-2-4ghz"
     assert machine.slug("***") == "unknown"
     assert machine.cpu() in machine.describe()
+
+
+def test_targets_measure_the_chain_from_both_heights():
+    jobs = [job for job in suites.jobs("targets", False, 3) if (job.suite, job.engine) == ("chain", "vigym")]
+    for drop in (GENTLE, PAPER):
+        assert {10, 100, 1000} <= {job.size for job in jobs if job.parameters["drop"] == drop}
 
 
 @pytest.mark.parametrize("suite", ["all", "targets", *suites.SUITES])
