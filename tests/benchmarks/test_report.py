@@ -9,7 +9,7 @@ from vigym.benchmarks.bench import write
 from vigym.benchmarks.rows import ACCURACY, Row, Table, read
 from vigym.benchmarks.scenes.chain import GENTLE, PAPER
 from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time, steepest
-from vigym.benchmarks.worker import FINE
+from vigym.benchmarks.worker import EVERY, FINE
 
 
 def timed(suite: str, engine: str, microseconds: float, **values) -> Row:
@@ -197,6 +197,19 @@ def test_targets_measure_the_chain_from_both_heights():
     jobs = [job for job in suites.jobs("targets", False, 3) if (job.suite, job.engine) == ("chain", "vigym")]
     for drop in (GENTLE, PAPER):
         assert {10, 100, 1000} <= {job.size for job in jobs if job.parameters["drop"] == drop}
+
+
+@pytest.mark.parametrize(("suite", "quick"), [("a1", True), ("a1", False), ("targets", False)])
+def test_every_step_of_the_sweep_is_compared_and_timed(suite, quick):
+    jobs = [job for job in suites.jobs(suite, quick, 2) if job.suite == "a1"]
+    swept = {job.mode or job.engine: set(job.parameters["dts"]) for job in jobs if job.kind == "accuracy"}
+    timed_in = {name: set() for name in swept if name != "reduced"}  # PyBullet has no batches
+    for job in jobs:
+        if job.num_envs > 1:
+            timed_in[job.mode or job.engine].add(job.parameters["dt"])
+    assert timed_in == {name: swept[name] for name in timed_in}
+    for dt in set.union(*swept.values()):
+        assert EVERY / dt == pytest.approx(round(EVERY / dt), abs=1e-9)  # heights of feet are of the same moments
 
 
 @pytest.mark.parametrize("suite", ["all", "targets", *suites.SUITES])
