@@ -1,17 +1,20 @@
 """Rows as Markdown."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 from vigym.benchmarks.rows import ACCURACY, Row
 from vigym.benchmarks.targets import Target, exponent
 
 GROWING = ("disc", "chain", "loops")
+RARE = "retried"  # a column that is left out where there is nothing to tell
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table; every line has as many cells as the header."""
-    text = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
-    return "\n".join(text + [f"| {' | '.join(line)} |" for line in lines]) + "\n"
+    told = [name != RARE or any(line[k] not in ("0", "-") for line in lines) for k, name in enumerate(header)]
+    text = [f"| {' | '.join(compress(line, told))} |" for line in (header, *lines)]
+    return "\n".join([text[0], f"|{'---|' * sum(told)}", *text[1:]]) + "\n"
 
 
 def number(value: float | None, digits: int = 3, unit: float = 1.0) -> str:
@@ -31,7 +34,7 @@ def time_of(row: Row | None) -> str:
 
 
 def costs(rows: Sequence[Row]) -> list[str]:
-    """The worst of: penetration (mm), separation (mm), mean iterations, failed solves."""
+    """The worst of: penetration (mm), separation (mm), mean iterations, failed solves, steps tried again."""
 
     def worst(name: str) -> float | None:
         return max((getattr(row, name) for row in rows if getattr(row, name) is not None), default=None)
@@ -41,10 +44,11 @@ def costs(rows: Sequence[Row]) -> list[str]:
         number(worst("separation"), 2, 1e-3),
         number(worst("iterations")),
         number(worst("failures")),
+        number(worst("retried")),
     ]
 
 
-COSTS = ["deepest mm", "joints open mm", "iterations", "failed"]
+COSTS = ["deepest mm", "joints open mm", "iterations", "failed", RARE]
 
 
 def growth(rows: Sequence[Row]) -> str:

@@ -167,6 +167,21 @@ def test_penetration_at_every_step():
     assert vigym[deepest] == "-"
 
 
+def test_steps_tried_again_are_told_where_there_are_any(tmp_path):
+    row = timed("chain", "vigym", 10.0, size=10, failures=0, retried=0)
+    again = replace(row, size=100, retried=7)
+    assert "retried" not in tables.growth([row])
+    header, line, ours = tables.growth([row, again]).splitlines()
+    assert header.endswith("| failed | retried |")
+    assert ours.endswith("| 0 | 7 |")
+    assert line.count("|") == header.count("|") == ours.count("|")
+    table = Table(tmp_path / "rows.csv")
+    table.add(again)
+    assert read([table.path]) == [again]
+    table.path.write_text("suite,scene,engine,failures\nchain,chain,vigym,0\n", encoding="utf-8")  # an older file
+    assert read([table.path]) == [Row("chain", "chain", "vigym", failures=0)]
+
+
 def test_numbers():
     assert [tables.number(x, 2) for x in (None, 0.0, 0.123, 12.3, 99.7, 1234.5)] == [
         "-",
