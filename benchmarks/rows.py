@@ -66,7 +66,8 @@ class Row:
     wall: the same, wall time. steps_per_second: of all environments together.
     gain: with several threads, wall time of one thread (on each core in turn, harmonic mean) over theirs.
     penetration: deepest, m; separation: largest of a joint's anchors, m.
-    iterations: of the solver, mean of a step; failures: steps that could not be solved.
+    iterations: of the solver, mean of a step; failures: steps that could not be solved; retried: steps that vigym could
+        solve only with relaxed contacts or in parts.
     travel: horizontal, of the first body, m; energy_error: largest, of the energy there was to turn into motion.
     foot_error, travel_error: against the same engine's own fine steps; m, and relative.
     seconds: where no step is timed (start of a process). timing: what was timed. note: what went wrong.
@@ -91,6 +92,7 @@ class Row:
     separation: float | None = None
     iterations: float | None = None
     failures: int | None = None
+    retried: int | None = None
     travel: float | None = None
     energy_error: float | None = None
     foot_error: float | None = None
@@ -106,7 +108,7 @@ class Row:
 
 
 COLUMNS = [column.name for column in fields(Row)]
-INTEGERS, TEXTS = {"size", "num_envs", "threads", "steps", "failures"}, {"suite", "scene", "engine", "mode"}
+INTEGERS, TEXTS = {"size", "num_envs", "threads", "steps", "failures", "retried"}, {"suite", "scene", "engine", "mode"}
 TEXTS |= {"status", "timing", "note"}
 
 

@@ -91,6 +91,10 @@ class Runner(ABC):
         """Environments in which the last step could not be solved."""
         return 0
 
+    def retried(self) -> int:
+        """Environments in which the last step was solved, but not at once, exactly and whole."""
+        return 0
+
 
 class Vigym(Runner):
     """tolerance: largest residual of a converged step; the paper's by default. cone: as in `Simulator`."""
@@ -163,3 +167,7 @@ class Vigym(Runner):
 
     def failures(self) -> int:
         return int((~self.sim.status.converged).sum())
+
+    def retried(self) -> int:
+        status = self.sim.status
+        return int((status.converged & ((status.relaxed > 0) | (status.substeps > 1))).sum())

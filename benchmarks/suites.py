@@ -1,6 +1,6 @@
 """What the benchmark measures: jobs, by suite, in full and in the quick form that takes two minutes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from vigym.benchmarks.rows import Job
@@ -12,7 +12,8 @@ MUJOCO: Mode = ("mujoco", "", {})
 STIFF: Mode = ("mujoco", "stiff", {"stiff": True})
 IMPLICIT: Mode = ("mujoco", "implicitfast", {"integrator": "implicitfast"})
 IMPLICIT_STIFF: Mode = ("mujoco", "implicitfast stiff", {"integrator": "implicitfast", "stiff": True})
-ELLIPTIC: Mode = (
+ELLIPTIC: Mode = ("mujoco", "implicitfast elliptic", {"integrator": "implicitfast", "elliptic": True})
+ELLIPTIC_STIFF: Mode = (
     "mujoco",
     "implicitfast stiff elliptic",
     {"integrator": "implicitfast", "stiff": True, "elliptic": True},
@@ -22,7 +23,8 @@ REDUCED: Mode = ("pybullet", "reduced", {"maximal": False})
 RIGID: Mode = ("pybullet", "rigid", {"maximal": True})
 
 DTS = (0.001, 0.002, 0.005, 0.01)  # s
-SWEEP = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02)  # s
+SWEEP = (0.0005, 0.001, 0.002, 0.0025, 0.004, 0.005, 0.01, 0.02)  # s; all go into EVERY of worker.py
+QUICK_SWEEP = (0.001, 0.002, 0.0025, 0.005, 0.01)  # s
 TROT = {"gait": "trot", "seconds": 2.0}
 
 
@@ -63,25 +65,20 @@ def a1(quick: bool) -> list[Job]:
     for mode in (VIGYM, MUJOCO, STIFF, REDUCED) if quick else (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, REDUCED):
         cases = [{"gait": gait, "dt": dt} for gait in gaits for dt in ((0.001, 0.005) if quick else DTS)]
         jobs += jobs_of("a1", mode, "a1", *cases)
-    return jobs + a1_accuracy(quick) + a1_batch(quick)
+    every = (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, ELLIPTIC, ELLIPTIC_STIFF, REDUCED)
+    return jobs + a1_sweep(quick, (VIGYM, MUJOCO, ELLIPTIC_STIFF) if quick else every)
 
 
-def a1_accuracy(quick: bool) -> list[Job]:
-    """How large a step may be: own fine steps, and a sweep."""
-    modes = (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, ELLIPTIC, REDUCED)
+def a1_sweep(quick: bool, modes: Sequence[Mode]) -> list[Job]:
+    """How large a step may be, against own fine steps; and 64 environments on one core at all the steps of the sweep
+    (PyBullet has no batches)."""
+    dts, steps = (QUICK_SWEEP, 50) if quick else (SWEEP, 100)
+    cases = [{"gait": "trot", "dt": dt, "seconds": steps * dt} for dt in dts]
     jobs = []
-    for mode in (VIGYM, MUJOCO, ELLIPTIC) if quick else modes:
-        jobs += jobs_of("a1", mode, "a1", TROT | {"dts": list(DTS if quick else SWEEP)}, kind="accuracy")
-    return jobs
-
-
-def a1_batch(quick: bool) -> list[Job]:
-    """64 environments on one core at all the steps of the sweep."""
-    jobs = []
-    for mode in (VIGYM, MUJOCO, ELLIPTIC) if quick else (VIGYM, MUJOCO, STIFF, IMPLICIT, IMPLICIT_STIFF, ELLIPTIC):
-        steps = 50 if quick else 100
-        cases = [{"gait": "trot", "dt": dt, "seconds": steps * dt} for dt in (DTS if quick else SWEEP)]
-        jobs += jobs_of("a1", mode, "a1", *cases, num_envs=64)
+    for mode in modes:
+        jobs += jobs_of("a1", mode, "a1", TROT | {"dts": list(dts)}, kind="accuracy")
+    for mode in modes:
+        jobs += [] if mode is REDUCED else jobs_of("a1", mode, "a1", *cases, num_envs=64)
     return jobs
 
 
@@ -138,7 +135,9 @@ def startup(quick: bool) -> list[Job]:
 
 def targets(quick: bool) -> list[Job]:
     """Only what the targets are judged by."""
-    jobs = disc(True) + chain(True) + a1(True) + batch(True) + startup(quick)
+    fallen = jobs_of("chain", VIGYM, "chain", *({"links": n, "drop": PAPER} for n in (10, 100, 1000)))
+    trots = a1_sweep(True, [ELLIPTIC])  # MuJoCo's fastest of those that keep close at steps of a few ms
+    jobs = disc(True) + chain(True) + fallen + a1(True) + trots + batch(True) + startup(quick)
     return [job for job in jobs if job.mode != "reduced"]
 
 

@@ -1,17 +1,20 @@
 """Rows as Markdown."""
 
 from collections.abc import Sequence
+from itertools import compress
 
 from vigym.benchmarks.rows import ACCURACY, Row
 from vigym.benchmarks.targets import Target, exponent
 
 GROWING = ("disc", "chain", "loops")
+RARE = "retried"  # a column that is left out where there is nothing to tell
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """A table; every line has as many cells as the header."""
-    text = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
-    return "\n".join(text + [f"| {' | '.join(line)} |" for line in lines]) + "\n"
+    told = [name != RARE or any(line[k] not in ("0", "-") for line in lines) for k, name in enumerate(header)]
+    text = [f"| {' | '.join(compress(line, told))} |" for line in (header, *lines)]
+    return "\n".join([text[0], f"|{'---|' * sum(told)}", *text[1:]]) + "\n"
 
 
 def number(value: float | None, digits: int = 3, unit: float = 1.0) -> str:
@@ -19,7 +22,8 @@ def number(value: float | None, digits: int = 3, unit: float = 1.0) -> str:
     if value is None:
         return "-"
     value = value / unit
-    return "0" if value == 0 else f"{value:.{digits}g}" if abs(value) < 10**digits else f"{value:,.0f}"
+    short = abs(value) < 10**digits - 0.5  # what rounds up to one digit more is written in full
+    return "0" if value == 0 else f"{value:.{digits}g}" if short else f"{value:,.0f}"
 
 
 def time_of(row: Row | None) -> str:
@@ -30,7 +34,7 @@ def time_of(row: Row | None) -> str:
 
 
 def costs(rows: Sequence[Row]) -> list[str]:
-    """The worst of: penetration (mm), separation (mm), mean iterations, failed solves."""
+    """The worst of: penetration (mm), separation (mm), mean iterations, failed solves, steps tried again."""
 
     def worst(name: str) -> float | None:
         return max((getattr(row, name) for row in rows if getattr(row, name) is not None), default=None)
@@ -40,10 +44,11 @@ def costs(rows: Sequence[Row]) -> list[str]:
         number(worst("separation"), 2, 1e-3),
         number(worst("iterations")),
         number(worst("failures")),
+        number(worst("retried")),
     ]
 
 
-COSTS = ["deepest mm", "joints open mm", "iterations", "failed"]
+COSTS = ["deepest mm", "joints open mm", "iterations", "failed", RARE]
 
 
 def growth(rows: Sequence[Row]) -> str:
@@ -60,18 +65,27 @@ def growth(rows: Sequence[Row]) -> str:
     return markdown(["us a step", *map(str, sizes), "exponent", *COSTS], lines)
 
 
+def sequence(cells: Sequence[str]) -> str:
+    """Cells in one; a dash if there is nothing in any of them."""
+    return " / ".join(cells) if set(cells) - {"-"} else "-"
+
+
 def by_step(rows: Sequence[Row]) -> str:
-    """Microseconds a step by time step, one line an engine, mode, scene and number of environments."""
+    """Microseconds a step by time step, one line an engine, mode, scene and number of environments.
+
+    Penetration and energy error depend on the step: one figure for each that was run, in the order of the columns.
+    """
     rows = [row for row in rows if row.timing != ACCURACY and row.status != "missing"]
     dts = sorted({row.dt for row in rows if row.dt is not None})
     lines = []
     for key in dict.fromkeys((row.scene, row.label, row.num_envs) for row in rows):
         mine = [row for row in rows if (row.scene, row.label, row.num_envs) == key]
         at = {row.dt: row for row in mine}
-        energies = [f"{row.energy_error:.1e}" for dt in dts if (row := at.get(dt)) and row.energy_error is not None]
-        energy = " / ".join(energies) or "-"
+        run = [at[dt] for dt in dts if dt in at]
+        deepest = sequence([number(row.penetration, 2, 1e-3) for row in run])
+        energy = sequence(["-" if row.energy_error is None else f"{row.energy_error:.1e}" for row in run])
         name = f"{key[0]} {key[1]}" + (f", {key[2]} at once" if key[2] > 1 else "")
-        lines.append([name, *(time_of(at.get(dt)) for dt in dts), *costs(mine), energy])
+        lines.append([name, *(time_of(at.get(dt)) for dt in dts), deepest, *costs(mine)[1:], energy])
     return markdown(["us a step", *(f"{1e3 * dt:g} ms" for dt in dts), *COSTS, "energy error"], lines)
 
 

@@ -64,13 +64,15 @@ def observe(engine: Runner, row: Row) -> None:
     scene, measures = engine.scene, Measures(engine.scene.mechanism)
     every = max(1, engine.steps // LOOKS)
     engine.reset()
-    row.failures, iterations, gap, energies = 0, [], np.inf, [engine.energy()] if scene.conserves else []
+    iterations, gap, energies = [], np.inf, [engine.energy()] if scene.conserves else []
+    row.failures = row.retried = 0
     first = last = scene.start.x
     row.separation = 0.0 if engine.poses() is not None else None
     for k in range(engine.steps):
         engine.step(k)
         iterations.append(engine.iterations())
         row.failures += engine.failures()
+        row.retried += engine.retried()
         if (k + 1) % every:
             continue
         told = engine.gap()
@@ -92,13 +94,9 @@ def observe(engine: Runner, row: Row) -> None:
         row.energy_error = float(np.abs(np.array(energies, float) - energies[0]).max() / available(scene))
     if max(row.penetration or 0.0, row.separation or 0.0) > ABSURD and row.status == "ok":
         row.status, row.note = "diverged", "joints open or bodies deep in the ground"
-    if row.failures and job_is_peer(row):
+    # vigym tells of a failed step and goes on from where it was; others are where they should not be
+    if row.failures and row.engine != "vigym":
         row.status, row.note = "diverged", row.note or f"{row.failures} warnings of bad accelerations"
-
-
-def job_is_peer(row: Row) -> bool:
-    """vigym reports a failed step and goes on from where it was; others are where they should not be."""
-    return row.engine != "vigym"
 
 
 def available(scene: Scene) -> float:
@@ -172,10 +170,11 @@ def accuracy(job: Job) -> list[Row]:
         engine = runner(job, scene, dt, scene.steps)
         measures = Measures(scene.mechanism)
         engine.reset()
-        heights, failures, every = [], 0, round(EVERY / dt)
+        heights, failures, retried, every = [], 0, 0, round(EVERY / dt)
         for k in range(scene.steps):
             engine.step(k)
             failures += engine.failures()
+            retried += engine.retried()
             if (k + 1) % every == 0:
                 poses = engine.poses()
                 assert poses is not None
@@ -185,8 +184,8 @@ def accuracy(job: Job) -> list[Row]:
         travel = float(np.hypot(*(poses[0][0] - scene.start.x[0])[:2]))
         if reference is None:
             reference = np.array(heights), travel
-        row = empty_row(job, scene=scene.name, dt=dt, steps=scene.steps, travel=travel, failures=failures)
-        row.timing = ACCURACY
+        row = empty_row(job, scene=scene.name, dt=dt, steps=scene.steps, travel=travel)
+        row.failures, row.retried, row.timing = failures, retried, ACCURACY
         row.foot_error = float(np.abs(np.array(heights) - reference[0]).max())
         row.travel_error = abs(travel - reference[1]) / reference[1]
         if not np.isfinite(row.foot_error + row.travel_error) or row.foot_error > ABSURD:

@@ -85,6 +85,12 @@ def test_accuracy_against_own_fine_steps():
     assert small.steps == 20
 
 
+def test_steps_tried_again_are_counted():
+    """The top spins at 120 rad/s: 0.6 rad in a step of 5 ms, 2.4 rad in one of 20 ms; a step may turn by 1.45."""
+    again = [run(Job("top", "vigym", "top", {"dt": dt}, repeats=1, steps=10))[0] for dt in (0.005, 0.02)]
+    assert [(row.status, row.failures, row.retried) for row in again] == [("ok", 0, 0), ("ok", 0, 10)]
+
+
 def test_overhead():
     (row,) = run(Job("startup", "vigym", "overhead", kind="overhead", repeats=1))
     assert 0 < row.microseconds < 1e4

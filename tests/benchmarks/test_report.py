@@ -7,9 +7,9 @@ import pytest
 from vigym.benchmarks import machine, plots, suites, tables
 from vigym.benchmarks.bench import write
 from vigym.benchmarks.rows import ACCURACY, Row, Table, read
-from vigym.benchmarks.scenes.chain import GENTLE
-from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time
-from vigym.benchmarks.worker import FINE
+from vigym.benchmarks.scenes.chain import GENTLE, PAPER
+from vigym.benchmarks.targets import evaluate, exponent, largest_step, real_time, steepest
+from vigym.benchmarks.worker import EVERY, FINE
 
 
 def timed(suite: str, engine: str, microseconds: float, **values) -> Row:
@@ -21,7 +21,10 @@ def good_rows() -> list[Row]:
     """As if every target was just reached."""
     rows = []
     for n in (10, 100, 1000):
-        rows.append(timed("chain", "vigym", 3.0 * n, size=n, drop=GENTLE, penetration=0.0, iterations=3.1, failures=0))
+        for drop in (GENTLE, PAPER):
+            rows.append(
+                timed("chain", "vigym", 3.0 * n, size=n, drop=drop, penetration=0.0, iterations=3.1, failures=0)
+            )
         rows.append(timed("disc", "vigym", 1.0 * n, size=n, penetration=1e-10, failures=0))
     rows.append(timed("chain", "mujoco", 300.0 * 15, size=100, drop=GENTLE))
     rows.append(timed("chain", "pybullet", 300.0, size=100, drop=GENTLE, mode="rigid"))
@@ -54,6 +57,8 @@ def test_all_targets_can_be_reached():
 SPOILED = [
     ("chain of 100, MuJoCo", lambda r: r.engine == "mujoco" and r.suite == "chain", {"microseconds": 4400.0}),
     ("chain of 100, PyBullet's over", lambda r: r.mode == "rigid", {"microseconds": 299.9, "note": "and the batch"}),
+    ("exponent of the chain", lambda r: r.drop == GENTLE and r.size == 1000, {"microseconds": 3800.0}),
+    ("exponent of the chain", lambda r: r.drop == PAPER and r.size == 1000, {"microseconds": 3800.0}),
     ("exponent of the disc", lambda r: r.suite == "disc" and r.size == 1000, {"microseconds": 1300.0}),
     ("disc of 100 in a batch", lambda r: r.engine == "mujoco" and r.scene == "disc", {"microseconds": 49.0}),
     ("overhead", lambda r: r.scene == "overhead", {"microseconds": 5.0}),
@@ -85,6 +90,17 @@ def test_exponent():
     rows[0].microseconds = 1e6  # too small to count
     assert exponent(rows) == pytest.approx(1.5)
     assert exponent(rows[:3]) is None
+
+
+def test_the_height_with_the_larger_exponent_counts():
+    powers = {GENTLE: 1.0, PAPER: 1.2, 1.0: 1.5}
+    rows = [timed("chain", "vigym", n**p, size=n, drop=drop) for drop, p in powers.items() for n in (10, 100, 1000)]
+    rows = [row for row in rows if (row.drop, row.size) != (1.0, 1000)]  # two sizes do not count
+    assert steepest(rows) == (pytest.approx(1.2), PAPER)
+    assert steepest(rows[:3]) == (pytest.approx(1.0), GENTLE)
+    assert steepest([]) is None
+    (target,) = (target for target in evaluate(rows) if "exponent of the chain" in target.name)
+    assert (target.measured, target.reached) == ("1.20, from 0.3 m", False)
 
 
 def test_a_step_counts_only_if_all_smaller_ones_do():
@@ -136,6 +152,47 @@ def test_report(tmp_path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in made)
 
 
+def test_penetration_at_every_step():
+    row = timed("a1", "mujoco", 10.0, scene="a1-stand", iterations=1.0, failures=0)
+    depths = {0.001: 0.0012, 0.002: None, 0.01: 0.0122}
+    rows = [replace(row, dt=dt, penetration=depth) for dt, depth in depths.items()]
+    rows.append(replace(row, dt=0.005, engine="vigym", energy_error=0.01))
+    header, _, mujoco, vigym = (
+        [cell.strip() for cell in line.split("|")] for line in tables.by_step(rows).splitlines()
+    )
+    deepest, energy = header.index("deepest mm"), header.index("energy error")
+    assert mujoco[2:6] == ["10", "10", "-", "10"]
+    assert mujoco[deepest] == "1.2 / - / 12"  # of the steps that were run
+    assert (mujoco[energy], vigym[energy]) == ("-", "1.0e-02")
+    assert vigym[deepest] == "-"
+
+
+def test_steps_tried_again_are_told_where_there_are_any(tmp_path):
+    row = timed("chain", "vigym", 10.0, size=10, failures=0, retried=0)
+    again = replace(row, size=100, retried=7)
+    assert "retried" not in tables.growth([row])
+    header, line, ours = tables.growth([row, again]).splitlines()
+    assert header.endswith("| failed | retried |")
+    assert ours.endswith("| 0 | 7 |")
+    assert line.count("|") == header.count("|") == ours.count("|")
+    table = Table(tmp_path / "rows.csv")
+    table.add(again)
+    assert read([table.path]) == [again]
+    table.path.write_text("suite,scene,engine,failures\nchain,chain,vigym,0\n", encoding="utf-8")  # an older file
+    assert read([table.path]) == [Row("chain", "chain", "vigym", failures=0)]
+
+
+def test_numbers():
+    assert [tables.number(x, 2) for x in (None, 0.0, 0.123, 12.3, 99.7, 1234.5)] == [
+        "-",
+        "0",
+        "0.12",
+        "12",
+        "100",
+        "1,234",
+    ]
+
+
 def test_what_else_lies_in_the_folder_is_left_alone(tmp_path, capsys):
     table = Table(tmp_path / "chain.csv")
     for row in good_rows():
@@ -149,6 +206,25 @@ def test_names_of_machines():
     assert machine.slug("AMD EPYC 7763 64-Core @ 2.4GHz") == "amd-epyc-7763-64-core-2-4ghz"
     assert machine.slug("***") == "unknown"
     assert machine.cpu() in machine.describe()
+
+
+def test_targets_measure_the_chain_from_both_heights():
+    jobs = [job for job in suites.jobs("targets", False, 3) if (job.suite, job.engine) == ("chain", "vigym")]
+    for drop in (GENTLE, PAPER):
+        assert {10, 100, 1000} <= {job.size for job in jobs if job.parameters["drop"] == drop}
+
+
+@pytest.mark.parametrize(("suite", "quick"), [("a1", True), ("a1", False), ("targets", False)])
+def test_every_step_of_the_sweep_is_compared_and_timed(suite, quick):
+    jobs = [job for job in suites.jobs(suite, quick, 2) if job.suite == "a1"]
+    swept = {job.mode or job.engine: set(job.parameters["dts"]) for job in jobs if job.kind == "accuracy"}
+    timed_in = {name: set() for name in swept if name != "reduced"}  # PyBullet has no batches
+    for job in jobs:
+        if job.num_envs > 1:
+            timed_in[job.mode or job.engine].add(job.parameters["dt"])
+    assert timed_in == {name: swept[name] for name in timed_in}
+    for dt in set.union(*swept.values()):
+        assert EVERY / dt == pytest.approx(round(EVERY / dt), abs=1e-9)  # heights of feet are of the same moments
 
 
 @pytest.mark.parametrize("suite", ["all", "targets", *suites.SUITES])
