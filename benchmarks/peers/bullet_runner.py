@@ -36,10 +36,12 @@ class Bullet(Runner):
     def reset(self) -> None:
         self.handle.place(self.scene.start)
 
-    def _apply(self, k: int) -> None:
-        """What acts on joints in step k."""
+    def _act(self, k: int) -> None:
+        """What acts on joints and bodies in step k."""
         if self.applies:
             self.handle.apply(target=self.targets[k])
+        if self.twists is not None:
+            self._twist(self.twists[k])
 
     def _twist(self, torques: Array) -> None:
         """Torques on bodies, given in their frames, for the next step."""
@@ -52,26 +54,19 @@ class Bullet(Runner):
                 self.p.applyExternalTorque(*where, world, frame, physicsClientId=self.client)
 
     def step(self, k: int) -> None:
-        self._apply(k)
-        if self.twists is not None:
-            self._twist(self.twists[k])
+        self._act(k)
         self.p.stepSimulation(physicsClientId=self.client)
 
     def time(self) -> Stopwatch:
         self.reset()
         watch, step, client = Stopwatch(), self.p.stepSimulation, self.client
-        if self.twists is not None:
-            with watch:
-                for k in range(self.steps):
-                    self.step(k)
-            return watch
-        if not self.applies:
+        if not self.applies and self.twists is None:
             with watch:
                 for _ in range(self.steps):
                     step(physicsClientId=client)
             return watch
         for k in range(self.steps):
-            self._apply(k)
+            self._act(k)
             with watch:
                 step(physicsClientId=client)
         return watch
