@@ -11,6 +11,7 @@ from tyro.conf import Positional
 from vigym.benchmarks import machine
 from vigym.benchmarks.compare import scenes
 from vigym.benchmarks.compare.cases import CASES, Case
+from vigym.benchmarks.compare.record import LEFT, TOUCH
 from vigym.benchmarks.tosses.data import load
 from vigym.engine.errors import InputError
 
@@ -23,10 +24,12 @@ defaults, "stiff" contacts with a time constant of two steps, elliptic cones and
 without damping, "maximal" rigid bodies with constraints. Drives are implicit in vigym, damped implicitly in MuJoCo, and
 explicit torques in PyBullet.
 
-Figures are from poses and velocities, by the same formulas for all: deepest contact; sliding of contacts below 1 mm,
-divided by how often they came down; distance of joint anchors; energy that came from nowhere (passive scenes); relative
-change of momenta that nothing acts on; largest distance of any body from the same engine's own steps of {fine:g} ms or
-less; from the formula at the end, where there is one; CPU time of a simulated second, one environment."""
+Figures are from poses and velocities, by the same formulas for all: deepest contact; sliding of
+contacts in a stance, from a gap below {touch:g} mm to the last such one before it reaches {left:g} mm (a contact that
+chatters is in one stance), the mean of all; distance of joint anchors; energy that came from nowhere (passive scenes);
+relative change of momenta that nothing acts on; largest distance of any body from the same engine's own steps of
+{fine:g} ms or less; from the formula at the end, where there is one; CPU time of a simulated second, one environment.
+A dash is what a run that ended early does not tell."""
 
 
 def compare(
@@ -87,7 +90,7 @@ def run_scenes(cases: Sequence[Case], out: Path, complete: bool, quick: bool) ->
     parts = [
         "# Comparison",
         machine.describe() + f". Made by `{' '.join(command)}`.",
-        EXPLAINED.format(fine=1e3 * max(case.fine for case in cases)),
+        EXPLAINED.format(fine=1e3 * max(case.fine for case in cases), touch=1e3 * TOUCH, left=1e3 * LEFT),
     ]
     with tqdm(total=sum(len(case.modes) * len(case.dts) for case in cases), unit="run") as progress:
 

@@ -49,7 +49,7 @@ def draw(
         "path": (f"path of {case.body}", *_labels(case)),
         "gap": ("lowest contact", "s", "mm (finer scale below 0.1)"),
         "foot": (f"height of {case.foot}", "s", "mm"),
-        "slip": ("slip of all contacts while they touch", "s", "mm"),
+        "slip": ("slip of all contacts in their stances", "s", "mm"),
         "open": ("joints open", "s", "m"),
         "energy": ("energy", "s", "J"),
         "pole": ("angular momentum about the vertical", "s", "N m s"),

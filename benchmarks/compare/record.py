@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.benchmarks.compare.cases import Case, Mode
 from vigym.benchmarks.measures import Measures
@@ -15,6 +16,7 @@ from vigym.engine.rotation import conjugate, cross, rotate
 LOOK = 0.001  # s between looks, where steps are not longer
 EVERY = 0.01  # s between the points of time at which motions are compared
 TOUCH = 0.001  # m: lower contacts count as touching
+LEFT = 0.005  # m: a contact that rises less between two touches chatters, and has not left the ground
 ABSURD = 100.0  # m: beyond this a simulation has diverged
 
 
@@ -70,9 +72,9 @@ def record(mode: Mode, scene: Scene, dt: float, seconds: float, timed: bool = Tr
 
 
 class Derived(NamedTuple):
-    """Over time (T, ...): gaps (T, c) m; slip (T, c) m, run up since the start where a contact touches; stances: how
-    often contacts came down; separation (T,) m; energy (T,) J; linear, angular (T, 3): momentum, and that about the
-    centre of mass, N s and N m s; pole (T,): angular momentum about the vertical through the origin."""
+    """Over time (T, ...): gaps (T, c) m; slip (T, c) m, run up since the start in stances of a contact; stances: how
+    many there were; separation (T,) m; energy (T,) J; linear, angular (T, 3): momentum, and that about the centre of
+    mass, N s and N m s; pole (T,): angular momentum about the vertical through the origin."""
 
     gaps: Array
     slip: Array
@@ -84,22 +86,37 @@ class Derived(NamedTuple):
     pole: Array
 
 
+def in_stance(gaps: Array) -> NDArray[np.bool_]:
+    """Whether contacts are in a stance, by their gaps, m (both (T, c)).
+
+    It lasts from a touch to the last one before the contact rises to LEFT: lower hops are part of it, or else a contact
+    that chatters would slip in many short stances, and not at all in between. Lifting off is not.
+    """
+    touching = gaps < TOUCH
+    stance = np.zeros_like(touching)
+    down = last = np.zeros(gaps.shape[1], bool)
+    for t in range(len(gaps)):
+        stance[t] = down = touching[t] | (down & (gaps[t] < LEFT))
+    for t in reversed(range(len(gaps))):
+        stance[t] = last = stance[t] & (touching[t] | last)
+    return stance
+
+
 def derive(case: Case, scene: Scene, r: Recording) -> Derived:
     """All that tables and pictures show."""
     m, measures = scene.mechanism, Measures(scene.mechanism)
     mass = np.array([body.mass for body in m.bodies])
     inertia = np.array([body.inertia for body in m.bodies])
     gaps = measures.gaps(r.x, r.q)
-    touching = gaps < TOUCH
+    stance = in_stance(gaps)
     b, normal = measures.bodies, measures.normals
     radius = np.array([contact.radius for contact in m.contacts]).reshape(-1, 1)
     arm = rotate(r.q[:, b], measures.points) - radius * normal
     sliding = r.v[:, b] + cross(r.omega[:, b], arm)
     sliding = sliding - (sliding * normal).sum(-1, keepdims=True) * normal
     step = r.times[1] - r.times[0]
-    slip = np.cumsum(np.linalg.norm(sliding, axis=-1) * touching * step, axis=0)
-    began = touching[1:] & ~touching[:-1]
-    stances = int(began.sum() + touching[:1].sum())
+    slip = np.cumsum(np.linalg.norm(sliding, axis=-1) * stance * step, axis=0)
+    stances = int((stance[1:] & ~stance[:-1]).sum() + stance[:1].sum())
     w = rotate(conjugate(r.q), r.omega)
     Jw = np.einsum("bij,tbj->tbi", inertia, w)
     energy = 0.5 * (mass * (r.v**2).sum(-1)).sum(-1) + 0.5 * (w * Jw).sum((-1, -2))
@@ -115,7 +132,7 @@ def derive(case: Case, scene: Scene, r: Recording) -> Derived:
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of one recording, as tables show them; None where they make no sense.
+    """The figures of one recording, as tables show them; None where they make no sense, or it ended too early.
 
     deepest: m. slip: m a stance. separation: m. gained: J of energy that came from nowhere. momentum: largest change
     where nothing acts, relative to its size. limit: m, largest distance from the engine's own fine steps. exact: m,
@@ -136,6 +153,11 @@ class Figures:
     diverged: bool
 
 
+def finite(value: float | None) -> float | None:
+    """None for what a recording that ended early does not tell."""
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
 def figures(case: Case, scene: Scene, r: Recording, d: Derived, fine: Recording | None) -> Figures:
     """What the tables say about a recording."""
     has_joints = any(joint.kind != "floating" for joint in scene.mechanism.joints)
@@ -148,15 +170,15 @@ def figures(case: Case, scene: Scene, r: Recording, d: Derived, fine: Recording 
     end = round(case.seconds / (r.times[1] - r.times[0]))
     exact = None
     if case.exact is not None and end < len(r.x):
-        exact = float(np.linalg.norm(r.x[end, case.index(scene)] - case.exact()))
+        exact = finite(float(np.linalg.norm(r.x[end, case.index(scene)] - case.exact())))
     return Figures(
         r.mode.label,
         r.dt,
         deepest=max(0.0, float(-np.nanmin(d.gaps))) if contacts else None,
-        slip=float(d.slip[-1].sum()) / d.stances if contacts and d.stances else None,
+        slip=finite(d.slip[-1].sum() / d.stances) if contacts and d.stances else None,
         separation=float(np.nanmax(d.separation)) if has_joints else None,
-        gained=float(np.maximum(np.diff(d.energy), 0.0).sum()) if case.passive else None,
-        momentum=drift(scene, d),
+        gained=finite(np.maximum(np.diff(d.energy), 0.0).sum()) if case.passive else None,
+        momentum=finite(drift(scene, d)),
         limit=limit,
         exact=exact,
         cost=r.cost,

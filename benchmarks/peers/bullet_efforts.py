@@ -73,6 +73,7 @@ class Efforts:
 
     def apply(self, effort: ArrayLike | None, target: ArrayLike | None, target_velocity: ArrayLike | None) -> None:
         """See `Handle.apply`."""
+        self.handle.need_room()
         applied = self._checked("effort", effort, self.nothing)
         self.target = self._checked("target", target, self.target)
         self.target_velocity = self._checked("target_velocity", target_velocity, self.target_velocity)

@@ -1,6 +1,7 @@
 """A mechanism in PyBullet: where its parts are, its state in vigym's terms, and what acts on its joints."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
@@ -10,6 +11,7 @@ from vigym.benchmarks.peers.bullet_efforts import Efforts
 from vigym.benchmarks.peers.tree import first_axes, shallow_tree
 from vigym.benchmarks.peers.urdf_text import parts
 from vigym.benchmarks.scenes.scene import Array
+from vigym.engine.errors import MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rotate
 from vigym.engine.simulator import Simulator
@@ -18,6 +20,11 @@ from vigym.engine.state import State
 Link = tuple[int, int]  # PyBullet's numbers of an object and of its link; the link of a root is -1
 NO_TIME = 1e-12  # s: a step in which nothing moves
 INSTANT = 1e-6  # s: rates over so short a step are those of the velocities, to about 1e-10
+NOTHING = 1e-9  # rad, m, and the same a second: coordinates and rates that are zero but for rounding
+# Coordinates of an object, seven of its base and four of a ball among them, that PyBullet's messages have room for
+# (MAX_DEGREE_OF_FREEDOM). With more, setting a joint makes others NaN, and the velocity of the base and poses of links
+# that it tells are wrong; its physics are not.
+ROOM = 128
 
 
 def module() -> ModuleType:
@@ -72,8 +79,26 @@ class Handle:
             self._efforts = Efforts(module(), self)
         self._efforts.apply(effort, target, target_velocity)
 
+    @cached_property
+    def crowded(self) -> set[int]:
+        """Objects with more coordinates than PyBullet's messages have room for, see ROOM."""
+        p, objects = module(), {number for number, _ in self.bodies.values()}
+        width = {p.JOINT_FIXED: 0, p.JOINT_REVOLUTE: 1, p.JOINT_PRISMATIC: 1, p.JOINT_SPHERICAL: 4}
+
+        def coordinates(number: int) -> int:
+            count = p.getNumJoints(number, physicsClientId=self.client)
+            kinds = (p.getJointInfo(number, link, physicsClientId=self.client)[2] for link in range(count))
+            return 7 + sum(width[kind] for kind in kinds)
+
+        return {number for number in objects if coordinates(number) > ROOM}
+
     def place(self, state: State) -> None:
-        """Bodies at x, q, v, w (n_bodies, 3 or 4)."""
+        """Bodies at x, q, v, w (n_bodies, 3 or 4).
+
+        Joints of crowded objects stay as they are: at zero and without motion, if they were just loaded. After steps,
+        go back to that first (`pybullet.saveState`, `restoreState`). A state with other coordinates or rates of these
+        joints raises MechanismError.
+        """
         self._place(state)
         if self.maximal:
             # rigid bodies keep their inertia in the world of where they were, until the end of a step
@@ -95,6 +120,12 @@ class Handle:
             if joint is None or self.maximal:
                 self._place_root(body.name, state, i)
                 continue
+            if self.bodies[body.name][0] in self.crowded:
+                axes = slice(first[joint.name], first[joint.name] + joint.n_free)
+                if max(np.abs(values[axes]).max(initial=0.0) for values in (positions, rates)) > NOTHING:
+                    limit = f"PyBullet cannot set joints of an object with more than {ROOM} coordinates"
+                    raise MechanismError(f"joint {joint.name!r} does not start at rest at zero: {limit}")
+                continue
             for part, where in zip(parts(joint), self.joints[joint.name], strict=True):
                 k = first[joint.name] + part.first
                 if part.kind in ("revolute", "prismatic"):
@@ -112,8 +143,14 @@ class Handle:
         p.resetBasePositionAndOrientation(number, state.x[i], np.roll(turn, -1), physicsClientId=self.client)
         p.resetBaseVelocity(number, state.v[i], rotate(state.q[i], state.w[i]), physicsClientId=self.client)
 
+    def need_room(self) -> None:
+        """MechanismError if an object is crowded: what PyBullet tells about it is wrong."""
+        if self.crowded:
+            raise MechanismError(f"PyBullet cannot tell the state of an object with more than {ROOM} coordinates")
+
     def poses(self) -> tuple[Array, Array]:
         """x (n_bodies, 3) and q (n_bodies, 4) of all bodies."""
+        self.need_room()
         p, bodies = module(), self.mechanism.bodies
         x, q = np.zeros((len(bodies), 3)), np.zeros((len(bodies), 4))
         for i, body in enumerate(bodies):
@@ -128,6 +165,7 @@ class Handle:
 
     def velocities(self) -> tuple[Array, Array]:
         """v (n_bodies, 3) of centres of mass and angular velocities (n_bodies, 3), both in the world."""
+        self.need_room()
         p, bodies = module(), self.mechanism.bodies
         v, omega = np.zeros((len(bodies), 3)), np.zeros((len(bodies), 3))
         for i, body in enumerate(bodies):

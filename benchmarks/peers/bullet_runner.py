@@ -10,8 +10,6 @@ from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.model import has_law
 from vigym.engine.rotation import conjugate, rotate
 
-SHORTEST = 40  # links: getLinkState returns wrong poses for trees of about 50 links and more
-
 
 class Bullet(Runner):
     """maximal: rigid bodies and constraints instead of multi-bodies in reduced coordinates."""
@@ -30,16 +28,20 @@ class Bullet(Runner):
         self.targets = self.scene.controls(self.steps, self.dt)
         self.twists = self.scene.twists(self.steps, self.dt)
         self.objects = {number for number, _ in self.handle.bodies.values()}
-        self.longest = max(p.getNumJoints(number, physicsClientId=self.client) for number in self.objects)
         self.applies = any(has_law(joint) for joint in mechanism.joints)
+        self.loaded = p.saveState(physicsClientId=self.client) if self.handle.crowded else None
 
     def reset(self) -> None:
+        if self.loaded is not None:
+            self.p.restoreState(self.loaded, physicsClientId=self.client)
         self.handle.place(self.scene.start)
 
-    def _apply(self, k: int) -> None:
-        """What acts on joints in step k."""
+    def _act(self, k: int) -> None:
+        """What acts on joints and bodies in step k."""
         if self.applies:
             self.handle.apply(target=self.targets[k])
+        if self.twists is not None:
+            self._twist(self.twists[k])
 
     def _twist(self, torques: Array) -> None:
         """Torques on bodies, given in their frames, for the next step."""
@@ -52,33 +54,26 @@ class Bullet(Runner):
                 self.p.applyExternalTorque(*where, world, frame, physicsClientId=self.client)
 
     def step(self, k: int) -> None:
-        self._apply(k)
-        if self.twists is not None:
-            self._twist(self.twists[k])
+        self._act(k)
         self.p.stepSimulation(physicsClientId=self.client)
 
     def time(self) -> Stopwatch:
         self.reset()
         watch, step, client = Stopwatch(), self.p.stepSimulation, self.client
-        if self.twists is not None:
-            with watch:
-                for k in range(self.steps):
-                    self.step(k)
-            return watch
-        if not self.applies:
+        if not self.applies and self.twists is None:
             with watch:
                 for _ in range(self.steps):
                     step(physicsClientId=client)
             return watch
         for k in range(self.steps):
-            self._apply(k)
+            self._act(k)
             with watch:
                 step(physicsClientId=client)
         return watch
 
     def poses(self) -> tuple[Array, Array] | None:
-        """See SHORTEST for what it cannot tell; that a simulation is lost, it always can."""
-        if self.longest <= SHORTEST:
+        """None if an object is crowded (see `Handle`), unless the simulation is lost: that it can always tell."""
+        if not self.handle.crowded:
             return self.handle.poses()
         bases = [self.p.getBasePositionAndOrientation(n, physicsClientId=self.client) for n in self.objects]
         if np.isfinite([x for x, _ in bases]).all():

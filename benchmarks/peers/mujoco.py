@@ -100,7 +100,7 @@ class Mujoco(Runner):
         self.constant = self.scene.targets is None
         count = 1 if self.constant else self.steps
         self.targets = np.stack([self.scene.controls(count, self.dt, ahead)[:, axes] for ahead in self.shifts()])
-        self.alone = self.num_envs == 1 and self.constant
+        self.alone = self.num_envs == 1 and self.constant and self.twists is None
         self.timing = "mj_step(nstep)" if self.alone else "mujoco.rollout"
         self._prepare_rollout()
 
@@ -125,37 +125,49 @@ class Mujoco(Runner):
         mujoco.mj_kinematics(self.model, self.data)
 
     def step(self, k: int) -> None:
-        self.data.ctrl[:] = self.targets[0, 0 if self.constant else k]
+        self._step(0, k)
+
+    def _step(self, env: int, k: int) -> None:
+        self.data.ctrl[:] = self.targets[env, 0 if self.constant else k]
         if self.twists is not None:
             self.data.xfrc_applied[self.ids, 3:] = rotate(self.data.xquat[self.ids], self.twists[k])
         mujoco.mj_step(self.model, self.data)
 
+    def _controls(self) -> tuple[Array, int]:
+        """What acts in all steps (num_envs, steps, n), and which parts of a state these numbers are.
+
+        Torques are given in the frames of bodies that turn, so that steps one by one must tell what they are in the
+        world, where MuJoCo has them.
+        """
+        targets = np.broadcast_to(self.targets, (self.num_envs, self.steps, self.model.nu))
+        if self.twists is None:
+            return targets, mujoco.mjtState.mjSTATE_CTRL
+        loads = np.zeros((self.num_envs, self.steps, self.data.xfrc_applied.size))
+        for env in range(self.num_envs):
+            self._place(env)
+            mujoco.mj_kinematics(self.model, self.data)
+            for k in range(self.steps):
+                self._step(env, k)
+                loads[env, k] = self.data.xfrc_applied.ravel()
+        spec = mujoco.mjtState.mjSTATE_CTRL | mujoco.mjtState.mjSTATE_XFRC_APPLIED
+        return np.concatenate([targets, loads], axis=-1), spec
+
     def time(self) -> Stopwatch:
-        self.reset()
         watch = Stopwatch()
-        if self.twists is not None:
-            with watch:
-                for k in range(self.steps):
-                    self.step(k)
-            return watch
         if self.alone:
+            self.reset()
             with watch:
                 mujoco.mj_step(self.model, self.data, nstep=self.steps)
             return watch
-        state = self.initial
+        state, (controls, spec) = self.initial, self._controls()
         with rollout.Rollout(nthread=self.threads if self.threads > 1 else 0) as pool:
             for first in range(0, self.steps, self.chunk):
                 count = min(self.chunk, self.steps - first)
-                control = self.targets[:, first : first + count]
-                if self.constant:
-                    control = np.repeat(self.targets, count, axis=1)
-                control = np.ascontiguousarray(control)
+                control = np.ascontiguousarray(controls[:, first : first + count])
                 written = self.written if count == self.chunk else np.ones((self.num_envs, count, state.shape[1]))
-                sensors = np.zeros((self.num_envs, count, 0))
+                out = {"state": written, "sensordata": np.zeros((self.num_envs, count, 0))}
                 with watch:
-                    pool.rollout(
-                        self.model, self.copies, state, control, nstep=count, state=written, sensordata=sensors
-                    )
+                    pool.rollout(self.model, self.copies, state, control, control_spec=spec, nstep=count, **out)
                 state = np.ascontiguousarray(written[:, -1])
         return watch
 

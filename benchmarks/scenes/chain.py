@@ -11,7 +11,7 @@ from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 
 SPEED = (0.0, 0.5, 0.0)  # m/s, sideways: along its length, PyBullet takes twice the time
-GENTLE, PAPER = 0.005, 0.3  # m: heights to fall from; long chains in reduced coordinates diverge from the second
+GENTLE, PAPER = 0.005, 0.3  # m: heights to fall from
 
 
 def chain(links: int = 10, drop: float = GENTLE, dt: float = 0.01) -> Scene:

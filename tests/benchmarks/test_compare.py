@@ -9,7 +9,7 @@ from vigym.__main__ import main
 from vigym.benchmarks.compare import scenes
 from vigym.benchmarks.compare.cases import CASES, EXACT, MUJOCO, PYRAMID
 from vigym.benchmarks.compare.command import Name
-from vigym.benchmarks.compare.record import derive, figures, record
+from vigym.benchmarks.compare.record import Recording, derive, figures, in_stance, record
 from vigym.benchmarks.scenes.incline import SLIP, STICK, slid
 
 
@@ -44,6 +44,49 @@ def test_figures_of_a_block_on_a_slope():
         assert row.limit == 0.0
         assert row.cost > 0.0
         assert row.separation is None
+
+
+def made_up(heights: np.ndarray, speed: float = 0.5, step: float = 0.001) -> Recording:
+    """A disc that slides along x at a constant speed, with its contacts at these heights (T,), m."""
+    x, q, _, _ = CASES["disc"].build().start
+    times = step * np.arange(len(heights))
+    along = np.stack([speed * times, 0 * times, heights], -1)[:, None]
+    velocities = np.zeros((2, len(times), 1, 3))
+    velocities[0, ..., 0] = speed
+    return Recording(PYRAMID, step, times, x + along, np.repeat(q[None], len(times), 0), *velocities, 0.0, 0)
+
+
+@pytest.mark.parametrize(("hop", "stances"), [(0.0, 1), (0.0015, 1), (0.004, 1), (0.006, 50)])
+def test_a_contact_that_chatters_slips_as_far_as_one_that_stays_down(hop, stances):
+    """Down for a look, up for a look, 50 times at 0.5 m/s: 49.5 mm in one stance, up to the last touch; or, if it
+    leaves the ground, 0.5 mm in each."""
+    case = CASES["disc"]
+    scene = case.build()
+    recording = made_up(hop * (np.arange(100) % 2))
+    derived = derive(case, scene, recording)
+    row = figures(case, scene, recording, derived, None)
+    assert derived.stances == 10 * stances
+    looks = 1 if stances > 1 else 100 if hop == 0.0 else 99
+    assert row.slip == pytest.approx(0.5 * 0.001 * looks)
+
+
+def test_a_stance_ends_at_its_last_touch():
+    gaps = 1e-3 * np.array([[9.0, 3.0, 0.5, 3.0, 0.0, 2.0, 4.0, 6.0, 2.0, 0.9, 2.0]]).T
+    assert in_stance(gaps)[:, 0].tolist() == [0, 0, 1, 1, 1, 0, 0, 0, 0, 1, 0]
+
+
+def test_a_run_that_diverged_has_dashes():
+    case = CASES["disc"]
+    scene = case.build()
+    recording = made_up(np.zeros(1001))
+    for part in (recording.x, recording.q, recording.v, recording.omega):
+        part[500:] = np.nan
+    row = figures(case, scene, recording, derive(case, scene, recording), recording)
+    assert row.diverged
+    assert (row.slip, row.gained, row.limit, row.exact) == (None, None, None, None)
+    assert row.deepest == pytest.approx(0.0, abs=1e-9)  # until then
+    assert "nan" not in scenes.text([row])
+    assert "| - |" in scenes.text([row, replace(row, diverged=False, slip=0.1)])
 
 
 def test_energy_and_momentum_are_the_simulators():
