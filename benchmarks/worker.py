@@ -89,7 +89,7 @@ def observe(engine: Runner, row: Row) -> None:
             energies.append(engine.energy())
     row.penetration = max(0.0, -gap) if scene.mechanism.contacts and np.isfinite(gap) else None
     row.iterations = None if iterations[0] is None else float(np.mean([i or 0.0 for i in iterations]))
-    row.travel = float(np.hypot(*(last[0] - first[0])[:2]))
+    row.travel = None if row.separation is None else float(np.hypot(*(last[0] - first[0])[:2]))
     if scene.conserves and None not in energies:
         row.energy_error = float(np.abs(np.array(energies, float) - energies[0]).max() / available(scene))
     if max(row.penetration or 0.0, row.separation or 0.0) > ABSURD and row.status == "ok":
