@@ -5,7 +5,7 @@ import pytest
 from scenes import GRAVITY, advance, box
 
 from vigym import InputError, Mechanism, MechanismError, Simulator, Sphere
-from vigym.benchmarks.tosses.engines import mechanism
+from vigym.benchmarks.tosses.cube import Cube
 
 RADIUS = 0.1
 
@@ -91,7 +91,7 @@ def test_a_bouncing_box_never_gains_energy():
 
 def test_a_cube_that_lands_on_a_face_while_it_slides():
     # its corners' forces are 1e17 times their gaps: only what is the same on both sides of the equations cancels
-    sim = Simulator(mechanism(restitution=0.1), dt=1 / 1184, num_envs=16, cone="exact")
+    sim = Simulator(Cube().mechanism(restitution=0.1), dt=1 / 1184, num_envs=16, cone="exact")
     q = [-0.67639061361, -0.21145002940, 0.67475098004, -0.20614494372]
     v = [-0.79525661191, -0.21840024013, -0.48859498653] + 1e-6 * np.random.default_rng(0).normal(size=(16, 1, 3))
     sim.set_state(x=[[0, 0, 0.05280986192]], q=[q], v=v, w=[[0.0978545569, 0.0011584377, 9.4367002335]])
