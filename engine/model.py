@@ -7,11 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.engine import rotation
+from vigym.engine.contact import Contact
 from vigym.engine.graph import Tree, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import layout
 from vigym.engine.kernels.cone import CONES
+from vigym.engine.kernels.contact import LEVEL
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
@@ -68,6 +70,7 @@ class Model:
             limits=limited,
             contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
+            level=all(np.array_equal(LEVEL, plane_axes(contact)) for contact in mechanism.contacts),
             cone=cone,
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
             soft=bool(self.soft.any()),
@@ -168,7 +171,7 @@ class Model:
         for c, contact in enumerate(mechanism.contacts):
             m.contact_body[c] = self.bodies[contact.body]
             m.point[c] = contact.point
-            m.frame[c] = contact.normal, *contact.tangents
+            m.frame[c] = plane_axes(contact)
             # a body that cannot move cannot be pushed out of the ground: its contacts are kept from touching it
             m.plane[c] = -OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0, contact.radius
         self._loop_tables(m)
@@ -224,6 +227,11 @@ class Model:
             "bounded": bounded.astype(float),
             "effort_limit": np.where(drives, np.inf, effort_limit)[:, None],
         }
+
+
+def plane_axes(contact: Contact) -> np.ndarray:
+    """Rows n, t1, t2 in the world frame."""
+    return np.array([contact.normal, *contact.tangents])
 
 
 def driven(joint: Joint) -> np.ndarray:

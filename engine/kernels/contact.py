@@ -32,22 +32,22 @@ from vigym.engine.kernels.simd import less, on, select
 from vigym.engine.kernels.sweep import each_contact
 
 NOTHING = [0.0] * 6
+LEVEL = ((0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0))  # n, t1, t2 of a horizontal plane
 SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
 @each_contact
 def prepare_contact(m, s, t, c):
-    """Lever arms at the current pose: arm x n, arm x t1, arm x t2; first guess of the pairs.
+    """Lever arm at the current pose; first guess of the pairs.
 
     A lane that starts cold guesses the usual sizes, but a gap that is there stays open."""
     i = m.contact_body[c]
-    frame = mat(m.frame[c])
+    n = axes(m, c)[0]
     rho = matvec(mat(t.R[i]), vec(m.point[c]))
-    arm = sub(rho, scale(m.plane[c][1], frame[0]))
-    store(t.lever0[c], [cross(arm, axis) for axis in frame])
+    store(t.touch[c], sub(rho, scale(m.plane[c][1], n)))
     if m.features.bounce:
         V = vec(t.V[i])
-        t.approach[c][0] = -1.0 * (dot(frame[0], V[:3]) + dot(mat(t.lever0[c])[0], V[3:]))
+        t.approach[c][0] = -1.0 * (dot(n, V[:3]) + dot(levers(m, t, c)[0], V[3:]))
     cold = on(t.cold[0][0])
     shape, sizes = cone.of(m), scales(m, t)
     phi = distance(m, s, c, add(vec(t.x[i]), rho))
@@ -63,9 +63,20 @@ def prepare_contact(m, s, t, c):
     store(t.cb[c], b)
 
 
+def axes(m, c):
+    """n, t1, t2; plain numbers where all planes are level, so that products with them cost nothing."""
+    return [list(axis) for axis in LEVEL] if m.features.level else mat(m.frame[c])
+
+
+def levers(m, t, c):
+    """arm x n, arm x t1, arm x t2 at the current pose."""
+    arm = vec(t.touch[c])
+    return [cross(arm, axis) for axis in axes(m, c)]
+
+
 def distance(m, s, c, point):
     """Gap of the contact when its point (or the centre of its sphere) is there."""
-    return dot(mat(m.frame[c])[0], point) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
+    return dot(axes(m, c)[0], point) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
 
 
 def give(m, t, c):
@@ -84,8 +95,8 @@ def move_contact(m, s, t, c):
     """Gap at the next pose, rows of the cone and their norms; the force enters the body's residual."""
     i = m.contact_body[c]
     h, cf = t.h[0][0], s.friction[c][0]
-    n, t1, t2 = mat(m.frame[c])
-    lever = mat(t.lever0[c])
+    frame, lever = axes(m, c), levers(m, t, c)
+    n, t1, t2 = frame
     V = vec(t.V[i])
     v, om = V[:3], V[3:]
     rho = matvec(mat(t.Rn[i]), vec(m.point[c]))
@@ -103,9 +114,17 @@ def move_contact(m, s, t, c):
     note(t, t.geometry, rows[:1])
     # rows of d(phi, slip1, slip2) / d(dth); see integrator.py for d(om)
     sq = t.sq[i][0]
-    levers = [cross(rho, n)] + [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
-    store(t.lever[c], levers)
-    store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), lever, shape.force(cf, a))))
+    turned = [scale(0.5 * h, sub(scale(sq, lever[k]), cross(lever[k], om))) for k in (1, 2)]
+    store(t.lever[c], [cross(rho, n), *turned])
+    store(t.r[i], sub(vec(t.r[i]), wrench(frame, lever, shape.force(cf, a))))
+
+
+def next_levers(m, t, c):
+    """Rows of d(phi, slip1, slip2) / d(dth), as `move_contact` left them; that of phi has nothing along a level n."""
+    rows = mat(t.lever[c])
+    if m.features.level:
+        rows[0][2] = 0.0
+    return rows
 
 
 def wrench(frame, lever, force):
@@ -129,7 +148,7 @@ def condense_contact(m, s, t, c):
 
     The targets are kept, not worked out again: cones lose digits in them, and what stands on both sides must agree."""
     i = m.contact_body[c]
-    frame, lever0, lever = mat(m.frame[c]), mat(t.lever0[c]), mat(t.lever[c])
+    frame, lever0, lever = axes(m, c), levers(m, t, c), next_levers(m, t, c)
     a, b = vec(t.ca[c]), vec(t.cb[c])
     shape = cone.of(m)
     store(t.ci[c], shape.inverses(a, b))
@@ -152,7 +171,7 @@ def condense_contact(m, s, t, c):
 def changes(m, t, c):
     """dphi and dslip of the Newton direction y."""
     i = m.contact_body[c]
-    y, frame, lever = vec(t.y[i]), mat(m.frame[c]), mat(t.lever[c])
+    y, frame, lever = vec(t.y[i]), axes(m, c), next_levers(m, t, c)
     d = [dot(frame[k], y[:3]) + dot(lever[k], y[3:]) for k in range(3)]
     return d[0], d[1:]
 
@@ -177,7 +196,7 @@ def correct_contact(m, s, t, c):
     k = [flags[j] * k[j] for j in range(shape.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
-    store(t.r[i], sub(vec(t.r[i]), wrench(mat(m.frame[c]), mat(t.lever0[c]), constant)))
+    store(t.r[i], sub(vec(t.r[i]), wrench(axes(m, c), levers(m, t, c), constant)))
 
 
 @each_contact

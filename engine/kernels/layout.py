@@ -165,7 +165,7 @@ def scratch_fields(size):
         "ddry": (a, 1),
         "approach": (c, 1),
         "soft": (c, 2),  # give and sunk
-        "lever0": (c, 3, 3),
+        "touch": (c, 3),
         "lever": (c, 3, 3),
         **{name: (c, size.p) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},
     }

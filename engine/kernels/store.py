@@ -17,6 +17,7 @@ class Features(NamedTuple):
     limits: bool  # limits of position or effort, or dry friction, on free axes
     contacts: bool
     loops: bool
+    level: bool = False  # all planes are horizontal
     cone: str = "pyramid"  # see cone.py
     bounce: bool = False  # contacts with restitution
     soft: bool = False  # contacts with compliance
