@@ -17,7 +17,7 @@ part.
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.pairs import corrected, open_pair, reach, warm
+from vigym.engine.kernels.pairs import bend, corrected, open_pair, products, reach, warm
 from vigym.engine.kernels.quaternion import store, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
@@ -63,7 +63,7 @@ def direction(s, t, a, k, r, dphi):
     if not s.features.limits:
         return [], [], 0.0, -(drive + passive) * dphi
     A, bounded = vec(t.la[a]), vec(s.bounded[a])
-    inverse = [t.li[a][j] * A[j] * bounded[j] for j in range(PAIRS)]  # 1/b, 0 where unbounded
+    inverse = [t.li[a][j] * A[j] for j in range(PAIRS)]  # 1/b, 0 where unbounded
     q = [A[j] * inverse[j] for j in range(PAIRS)]
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
     give = t.give[a][0]
@@ -138,24 +138,25 @@ def guess_drive(s, t, a):
 
 @each_limited_axis
 def condense_axis(m, s, t, a):
-    """1/(a b) of the pairs, used by `direction`."""
+    """1/(a b) of the pairs, 0 for those at rest; used by `direction`."""
     for k in range(PAIRS):
-        t.li[a][k] = 1.0 / (t.la[a][k] * t.lb[a][k])
+        t.li[a][k] = s.bounded[a][k] / (t.la[a][k] * t.lb[a][k])
+
+
+def direct(s, t, a, k):
+    """Direction (da, db) of the pairs for complementarity targets k, and d(dry); how far it reaches."""
+    da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
+    reach(t, vec(t.la[a]), vec(t.lb[a]), da, db, vec(t.li[a]))
+    return da, db, ddry
 
 
 @each_limited_axis
 def affine_axis(m, s, t, a):
-    """Affine direction of the pairs, and how far it reaches."""
-    direct(s, t, a, targets(m, s, t, a))
-
-
-def direct(s, t, a, k):
-    """Direction of the pairs for complementarity targets k, and how far it reaches; d(dry)."""
-    da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
-    store(t.lda[a], da)
-    store(t.ldb[a], db)
-    reach(t, vec(t.la[a]), vec(t.lb[a]), da, db, vec(t.li[a]))
-    return ddry
+    """What the corrector needs of the affine direction: da db."""
+    da, db, _ = direct(s, t, a, targets(m, s, t, a))
+    bends = products(da, db)
+    bend(t, bends)
+    store(t.lk[a], bends)
 
 
 @each_limited_axis
@@ -165,13 +166,15 @@ def correct_axis(m, s, t, a):
     for k in range(PAIRS):
         A, B = t.la[a][k], t.lb[a][k]
         unit = give * maximum(A, 1.0) if k in (CUT, UNCUT) else h
-        t.lk[a][k] = s.bounded[a][k] * corrected(t, A, B, t.lda[a][k], t.ldb[a][k], least * unit)
+        t.lk[a][k] = s.bounded[a][k] * corrected(t, A, B, t.lk[a][k], least * unit)
 
 
 @each_limited_axis
 def direct_axis(m, s, t, a):
     """Final direction of the pairs: affine targets and the corrector's together."""
-    t.ddry[a][0] = direct(s, t, a, targets(m, s, t, a, vec(t.lk[a])))
+    da, db, t.ddry[a][0] = direct(s, t, a, targets(m, s, t, a, vec(t.lk[a])))
+    store(t.lda[a], da)
+    store(t.ldb[a], db)
 
 
 @each_limited_axis

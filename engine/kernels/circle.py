@@ -17,7 +17,7 @@ relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.simd import less, maximum, minimum, select, sqrt
+from vigym.engine.kernels.simd import less, maximum, minimum, on, select, sqrt
 
 PAIRS = 4
 TINY = 1e-300
@@ -44,7 +44,7 @@ def jordan(u, w):
     return [u[0] * w[0] + u[1] * w[1] + u[2] * w[2], u[0] * w[1] + w[0] * u[1], u[0] * w[2] + w[0] * u[2]]
 
 
-def all_products(a, b):
+def products(a, b):
     """gamma s_gamma, and U o W."""
     return [a[0] * b[0], *jordan(*cones(a, b))]
 
@@ -70,10 +70,27 @@ def rows(cf, lift, give, a, b, phi, slip):
     return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
-def inverses(a, b):
-    """1/(gamma s_gamma); 1/(s_psi psi - beta . eta), 1/psi; the last is not used."""
+def slopes(give, a, inverse):
+    """1/s_gamma and q = gamma/s_gamma, or with `give` what takes their place."""
+    ib = inverse[0] * a[0]
+    if give is not None:
+        ib = ib / (1.0 + give * a[0] * ib)  # 1/(s_gamma + give gamma)
+    return ib, a[0] * ib
+
+
+def determinant(u):
+    """scalar^2 - vector^2"""
+    return u[0] * u[0] - u[1] * u[1] - u[2] * u[2]
+
+
+def inverses(cf, lift, give, a, b):
+    """What directions and step lengths share: 1/(gamma s_gamma), 1/psi, and the inverse of the pivot of psi (without
+    friction 0, as is 1/psi)."""
     u, w = cones(a, b)
-    return [1.0 / (a[0] * b[0]), 1.0 / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2]), 1.0 / w[0], 0.0]
+    rough = active(cf)[1]
+    normal = 1.0 / (a[0] * b[0])
+    _, q = slopes(give, a, [normal])
+    return [normal, rough / w[0], rough / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2] + determinant(w) * cf * q * lift)]
 
 
 def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
@@ -81,29 +98,24 @@ def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
 
         gamma d(s_gamma) + s_gamma d(gamma) = k0,   U o dW + W o dU = (k1, k2, k3),   db = d(row) + r
 
-    solved in closed form: psi, then gamma and beta."""
-    on = active(cf)
+    solved in closed form: psi, then gamma and beta. `inverse` are the `inverses`."""
+    rough = active(cf)[1]
     u, w = cones(a, b)
-    ib = inverse[0] * a[0]  # 1/s_gamma
-    if give is not None:
-        ib = ib / (1.0 + give * a[0] * ib)  # 1/(s_gamma + give gamma)
-    q = a[0] * ib
+    ib, q = slopes(give, a, inverse)
     gamma = (k[0] - a[0] * r[0]) * ib - q * dphi  # at dpsi = 0
     deta = [dslip[0] + r[2], dslip[1] + r[3]]
     radius = cf * gamma + r[1]
-    inside = w[0] * w[0] - w[1] * w[1] - w[2] * w[2]
     pull = [w[0] * u[1] - u[0] * w[1], w[0] * u[2] - u[0] * w[2]]
-    known = w[0] * k[1] - w[1] * k[2] - w[2] * k[3] - (pull[0] * deta[0] + pull[1] * deta[1]) - radius * inside
-    raised = q * lift
-    # (s_psi psi - beta . eta) dpsi = known - inside cf raised dpsi, divided by the left
-    dpsi = on[1] * known * inverse[1] / (1.0 + inside * cf * raised * inverse[1])
-    gamma = gamma + raised * dpsi
+    known = w[0] * k[1] - w[1] * k[2] - w[2] * k[3] - (pull[0] * deta[0] + pull[1] * deta[1])
+    # (s_psi psi - beta . eta) dpsi = known - determinant(W) d(s_psi)
+    dpsi = (known - radius * determinant(w)) * inverse[2]
+    gamma = gamma + q * lift * dpsi
     radius = cf * gamma + r[1]
-    beta = [on[1] * (k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[2] for j in range(2)]
+    beta = [(k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[1] for j in range(2)]
     da = [gamma, dpsi, *beta]
     if give is not None:
         dphi = dphi + give * gamma
-    db = [dphi - lift * dpsi + r[0], *(on[1] * x for x in (radius, *deta))]
+    db = [dphi - lift * dpsi + r[0], *(rough * x for x in (radius, *deta))]
     return da, db
 
 
@@ -135,11 +147,10 @@ def warm(a, b, sizes, floor):
 
 def measure(t, a, b, flags):
     """Products; the sum of those that are to become mu, and their count, over all pairs."""
-    values = all_products(a, b)
-    products = [flags[k] * values[k] for k in range(PAIRS)]
-    t.total[0][0] = t.total[0][0] + (products[0] + products[1])
+    values = [flags[k] * product for k, product in enumerate(products(a, b))]
+    bend(t, values)
     t.count[0][0] = t.count[0][0] + (flags[0] + flags[1])
-    return products
+    return values
 
 
 def excess(m, products, flags):
@@ -149,17 +160,16 @@ def excess(m, products, flags):
 
 def targets(m, a, b, center):
     """Complementarity targets, the vector part of U o W being 0."""
-    stop = m.option[0][4] if m.features.smooth else 0.0
-    values = all_products(a, b)
-    return [(center[k] + (stop if k < 2 else 0.0)) - values[k] for k in range(PAIRS)]
+    values = products(a, b)
+    return [(center[k] + (pairs.stop(m) if k < 2 else 0.0)) - values[k] for k in range(PAIRS)]
 
 
-def corrected(t, a, b, da, db, least):
+def corrected(t, a, b, bends, least):
     """What the corrector adds to the targets: sigma mu - dU o dW, in proportion."""
-    normal = pairs.corrected(t, a[0], b[0], da[0], db[0], least)
+    normal = pairs.corrected(t, a[0], b[0], bends[0], least)
     center = maximum(t.center[0][0], least)
     most = maximum(center, jordan(*cones(a, b))[0])
-    second = [minimum(maximum(x, -1.0 * most), most) for x in jordan(*cones(da, db))]
+    second = [minimum(maximum(x, -1.0 * most), most) for x in bends[1:]]
     return [normal, center - second[0], -1.0 * second[1], -1.0 * second[2]]
 
 
@@ -171,27 +181,20 @@ def reach(t, a, b, da, db, inverse):
     pairs.reach(t, a[:1], b[:1], da[:1], db[:1], inverse[:1])
     ratio = t.ratio[0][0]
     for x, dx in zip(cones(a, b), cones(da, db), strict=True):
-        c = x[0] * x[0] - x[1] * x[1] - x[2] * x[2]
+        c, other = determinant(x), determinant(dx)
         half = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
-        other = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
         root = sqrt(maximum(half * half - other * c, 0.0))
         ratio = maximum((root - half) / maximum(c, TINY), ratio)
     t.ratio[0][0] = ratio
 
 
-def predict(t, a, b, da, db, flags):
-    """Complementarity after the affine step."""
-    alpha = t.alpha[0][0]
-    after = [[x[k] + alpha * dx[k] for k in range(PAIRS)] for x, dx in ((a, da), (b, db))]
-    values = all_products(*after)
-    t.total[0][0] = t.total[0][0] + (flags[0] * values[0] + flags[1] * values[1])
+def bend(t, values):
+    """Those that are to become mu."""
+    pairs.bend(t, values[:2])
 
 
-def advanced(t, a, b, da, db, flags, sizes):
-    """The numbers after the step, away from the boundary if they are stuck."""
-    alpha, lift = t.alpha[0][0], t.lift[0][0]
-    new = [[x[k] + alpha * dx[k] for k in range(PAIRS)] for x, dx in ((a, da), (b, db))]
-    lifted = warm(*new, sizes, lift)
-    rough = less(0.5, flags[1])  # without friction, all but the normal pair stays as it is
-    sides = zip(lifted, (a, b), strict=True)
+def lifted(a, b, flags, sizes, lift):
+    """Numbers away from the boundary; without friction, all but the normal pair stays as it is."""
+    rough = on(flags[1])
+    sides = zip(warm(a, b, sizes, lift), (a, b), strict=True)
     return [[side[0], *(select(rough, side[k], old[k]) for k in range(1, PAIRS))] for side, old in sides]

@@ -151,7 +151,8 @@ def condense_contact(m, s, t, c):
     frame, lever0, lever = axes(m, c), levers(m, t, c), next_levers(m, t, c)
     a, b = vec(t.ca[c]), vec(t.cb[c])
     shape = cone.of(m)
-    store(t.ci[c], shape.inverses(a, b))
+    cf = s.friction[c][0]
+    store(t.ci[c], shape.inverses(cf, t.relax[0][0] * cf, give(m, t, c), a, b))
     units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
     D = mat(t.D[i])
     for index, (dphi, dslip) in enumerate(units):
@@ -176,14 +177,28 @@ def changes(m, t, c):
     return d[0], d[1:]
 
 
-@each_contact
-def direct_contact(m, s, t, c):
-    """Direction of the pairs for their targets, and how far it reaches."""
+def direct(m, s, t, c):
+    """Direction (da, db) of the pairs for their targets; how far it reaches."""
     dphi, dslip = changes(m, t, c)
     _, da, db = response(m, s, t, c, vec(t.ck[c]), vec(t.cr[c]), dphi, dslip)
+    cone.of(m).reach(t, vec(t.ca[c]), vec(t.cb[c]), da, db, vec(t.ci[c]))
+    return da, db
+
+
+@each_contact
+def affine_contact(m, s, t, c):
+    """What the corrector needs of the affine direction: da db."""
+    bends = cone.of(m).products(*direct(m, s, t, c))
+    cone.of(m).bend(t, bends)
+    store(t.cdd[c], bends)
+
+
+@each_contact
+def direct_contact(m, s, t, c):
+    """The final direction."""
+    da, db = direct(m, s, t, c)
     store(t.cda[c], da)
     store(t.cdb[c], db)
-    cone.of(m).reach(t, vec(t.ca[c]), vec(t.cb[c]), da, db, vec(t.ci[c]))
 
 
 @each_contact
@@ -192,7 +207,7 @@ def correct_contact(m, s, t, c):
     i, shape = m.contact_body[c], cone.of(m)
     flags = shape.active(s.friction[c][0])
     least = 0.01 * m.option[0][1] * t.h[0][0]
-    k = shape.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cda[c]), vec(t.cdb[c]), least)
+    k = shape.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), least)
     k = [flags[j] * k[j] for j in range(shape.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])

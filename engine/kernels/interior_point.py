@@ -83,11 +83,8 @@ def substitute(m, s, t):
 def correct(m, s, t):
     """How far the affine direction gets decides how much to centre; the corrector then uses the same factors."""
     clear_sums(m, s, t)
-    contact.direct_contact(m, s, t)
+    contact.affine_contact(m, s, t)
     axis.affine_axis(m, s, t)
-    affine_length(m, s, t)
-    sides.predict_contact(m, s, t)
-    sides.predict_axis(m, s, t)
     choose_center(m, s, t)
     clear_residual(m, s, t)
     contact.correct_contact(m, s, t)
@@ -116,6 +113,13 @@ def update(m, s, t):
     sides.update_contact(m, s, t)
     sides.update_axis(m, s, t)
     axis.update_dry(m, s, t)
+
+
+@block
+def lift_pairs(m, s, t):
+    """Away from the boundary, in the lanes that are stuck there."""
+    sides.lift_contact(m, s, t)
+    sides.lift_axis(m, s, t)
 
 
 @block
@@ -157,11 +161,6 @@ def clear_sums(m, s, t):
     t.total[0][0] = 0.0
 
 
-@block
-def affine_length(m, s, t):
-    t.alpha[0][0] = 1.0 / maximum(t.ratio[0][0], 1.0)
-
-
 def energy(m, t):
     """Usual size of a complementarity product, N m."""
     return m.scale[0][0] * m.scale[0][2] * t.h[0][0] * t.h[0][0]
@@ -169,14 +168,19 @@ def energy(m, t):
 
 @block
 def choose_center(m, s, t):
-    """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager once a lane has been stuck."""
-    mu = t.mu[0][0]
-    sigma = t.total[0][0] / maximum(t.count[0][0], 1.0) / maximum(mu, 1e-300)
+    """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager once a lane has been stuck.
+
+    mu_affine is where the affine direction gets, as far as it keeps all pairs positive: see pairs.bend, the sum of its
+    targets k being that of stop - a b."""
+    mu, alpha = t.mu[0][0], 1.0 / maximum(t.ratio[0][0], 1.0)
+    bent = alpha * alpha * t.total[0][0] / maximum(t.count[0][0], 1.0)
+    affine = maximum(mu + alpha * (pairs.stop(m) - mu) + bent, 0.0)
+    sigma = affine / maximum(mu, 1e-300)
     careful = less(1.5, t.caution[0][0]) & less(1e-4 * energy(m, t), mu)
     slowly = select(less(1.5 * CAUTION, t.caution[0][0]), VERY_SLOWLY, SLOWLY)
     least = select(careful, slowly * mu, 0.0)
     center = maximum(sigma * sigma * sigma * mu, least)
-    t.center[0][0] = maximum(center - m.option[0][4], 0.0) if m.features.smooth else center
+    t.center[0][0] = maximum(center - pairs.stop(m), 0.0)
 
 
 @each_body
@@ -193,7 +197,7 @@ def final_length(m, s, t):
 def choose_lift(m, s, t):
     """Stuck on the boundary, long before the residuals are small: raise all products to LIFT mu and go on from there,
     higher and more slowly each time."""
-    stuck = less(t.alpha[0][0], STUCK)
+    stuck = less(t.alpha[0][0], STUCK) & on(t.live[0][0])
     lift = sqrt(LIFT * t.caution[0][0] * t.mu[0][0] / energy(m, t))
     t.lift[0][0] = select(stuck, minimum(lift, HIGHEST), 0.0)
     t.caution[0][0] = select(stuck, CAUTION * t.caution[0][0], t.caution[0][0])

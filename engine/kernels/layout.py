@@ -167,7 +167,8 @@ def scratch_fields(size):
         "soft": (c, 2),  # give and sunk
         "touch": (c, 3),
         "lever": (c, 3, 3),
-        **{name: (c, size.p) for name in ["ca", "cb", "cr", "ci", "cda", "cdb", "ck"]},
+        **{name: (c, size.p) for name in ["ca", "cb", "cr", "cda", "cdb", "cdd", "ck"]},
+        "ci": (c, size.p + 1),
     }
 
 

@@ -4,7 +4,7 @@ Each function takes the numbers of one contact or axis as lists; `flags` are 1 f
 rest. Sums and extremes over all pairs of an environment gather in one-block fields of the scratch store.
 """
 
-from vigym.engine.kernels.quaternion import sum_of
+from vigym.engine.kernels.quaternion import sum_of, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 
@@ -24,35 +24,42 @@ def open_pair(room, scale_a, scale_b):
     return scale_a * scale_b / b, b
 
 
-def corrected(t, a, b, da, db, least):
-    """What the corrector adds to the target of one pair, sigma mu - da db, the second part kept in proportion to it.
+def products(a, b):
+    """a b, pair by pair."""
+    return [x * y for x, y in zip(a, b, strict=True)]
+
+
+def corrected(t, a, b, bend, least):
+    """What the corrector adds to the target of one pair, sigma mu - da db, the second part (`bend`) kept in proportion.
 
     `least` is far below what counts: with a smaller product, a slack would drown in the rounding of its own row."""
     center = maximum(t.center[0][0], least)
     most = maximum(center, a * b)
-    return center - minimum(maximum(da * db, -1.0 * most), most)
+    return center - minimum(maximum(bend, -1.0 * most), most)
 
 
 def measure(t, a, b, flags):
     """Products a b; their sum and count over all pairs give mu."""
-    products = [flags[k] * a[k] * b[k] for k in range(len(a))]
-    t.total[0][0] = t.total[0][0] + sum_of(products)
+    values = [flags[k] * product for k, product in enumerate(products(a, b))]
+    t.total[0][0] = t.total[0][0] + sum_of(values)
     t.count[0][0] = t.count[0][0] + sum_of(flags)
-    return products
+    return values
+
+
+def stop(m):
+    """Where products are to stop: at 0, or at the smoothing."""
+    return m.option[0][4] if m.features.smooth else 0.0
 
 
 def excess(m, products, flags):
-    """How far products are above where they are to stop: at 0, or at the smoothing."""
-    if not m.features.smooth:
-        return products
-    return [products[k] - flags[k] * m.option[0][4] for k in range(len(products))]
+    """How far products are above where they are to stop."""
+    return [product - flags[k] * stop(m) for k, product in enumerate(products)]
 
 
 def targets(m, a, b, center):
     """Complementarity targets: products are to become `center` (0 for the affine direction), or that much more than
-    the smoothing."""
-    stop = m.option[0][4] if m.features.smooth else 0.0
-    return [(center[k] + stop) - a[k] * b[k] for k in range(len(a))]
+    where they are to stop."""
+    return [(center[k] + stop(m)) - product for k, product in enumerate(products(a, b))]
 
 
 def note(t, norm, values):
@@ -69,27 +76,37 @@ def reach(t, a, b, da, db, inverse):
 
     `inverse` is 1/(a b), so that nothing is divided: da/a = da b inverse."""
     ratio = t.ratio[0][0]
-    for k, i in enumerate(inverse):
+    for k in range(len(a)):
+        i = inverse[k]
         ratio = maximum(maximum(-1.0 * da[k] * (b[k] * i), -1.0 * db[k] * (a[k] * i)), ratio)
     t.ratio[0][0] = ratio
 
 
-def predict(t, a, b, da, db, flags):
-    """Complementarity after the affine step."""
-    alpha = t.alpha[0][0]
-    after = [flags[k] * (a[k] + alpha * da[k]) * (b[k] + alpha * db[k]) for k in range(len(a))]
-    t.total[0][0] = t.total[0][0] + sum_of(after)
+def bend(t, products):
+    """The sum of da db over all pairs: what the affine direction leaves of their products,
+
+        sum (a + alpha da)(b + alpha db) = sum a b + alpha sum k + alpha^2 sum da db,   k = a db + b da
+
+    so that it is known for any alpha before alpha is."""
+    t.total[0][0] = t.total[0][0] + sum_of(products)
 
 
-def advanced(t, a, b, da, db, flags, scales):
-    """a + alpha da and b + alpha db, then away from the boundary if the lane is stuck."""
-    alpha, lift = t.alpha[0][0], t.lift[0][0]
-    new = [warm(a[k] + alpha * da[k], b[k] + alpha * db[k], *sizes, flags[k] * lift) for k, sizes in enumerate(scales)]
+def advance(t, block, change):
+    """block += alpha change in the lanes that still iterate."""
+    live, alpha = on(t.live[0][0]), t.alpha[0][0]
+    for k, value in enumerate(vec(block)):
+        block[k] = select(live, value + alpha * change[k], value)
+
+
+def lifted(a, b, flags, scales, lift):
+    """Pairs away from the boundary: products of lift^2 at least, in units of their scales."""
+    new = [warm(a[k], b[k], *size, flags[k] * lift) for k, size in enumerate(scales)]
     return [x for x, _ in new], [y for _, y in new]
 
 
-def keep(t, block_a, block_b, a, b, new):
-    """The new pairs in the lanes that still iterate."""
-    live = on(t.live[0][0])
-    for k in range(len(a)):
-        block_a[k], block_b[k] = select(live, new[0][k], a[k]), select(live, new[1][k], b[k])
+def keep(t, block_a, block_b, new):
+    """The lifted pairs in the lanes that are stuck."""
+    stuck = less(0.0, t.lift[0][0])
+    for block, values in ((block_a, new[0]), (block_b, new[1])):
+        for k, value in enumerate(values):
+            block[k] = select(stuck, value, block[k])

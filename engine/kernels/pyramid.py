@@ -52,27 +52,38 @@ def rows(cf, lift, give, a, b, phi, slip):
     return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
+def slopes(give, a, inverse):
+    """1/b (0 for pairs at rest) and q = a/b, or with `give` what takes their place in the normal pair."""
+    ib = [inverse[j] * a[j] for j in range(PAIRS)]
+    if give is not None:
+        ib[0] = ib[0] / (1.0 + give * a[0] * ib[0])  # 1/(s_gamma + give gamma)
+    return ib, [a[j] * ib[j] for j in range(PAIRS)]
+
+
+def inverses(cf, lift, give, a, b):
+    """What directions and step lengths share: 1/(a b), 0 for pairs at rest, and the inverse of the pivot of psi."""
+    on = active(cf)
+    inverse = [on[j] / (a[j] * b[j]) for j in range(PAIRS)]
+    _, q = slopes(give, a, inverse)
+    return [*inverse, 1.0 / (1.0 + q[1] * (q[2] + q[3] + q[4] + q[5] + cf * q[0] * lift))]
+
+
 def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         a db + b da = k,   db = d(row) + r
 
-    solved in closed form: psi, then gamma and the betas. `inverse` is 1/(a b)."""
+    solved in closed form: psi, then gamma and the betas. `inverse` are the `inverses`."""
     on = active(cf)
-    ib = [inverse[j] * a[j] * on[j] for j in range(PAIRS)]  # 1/b, 0 for pairs at rest
-    if give is not None:
-        ib[0] = ib[0] / (1.0 + give * a[0] * ib[0])  # 1/(s_gamma + give gamma)
-    q = [a[j] * ib[j] for j in range(PAIRS)]
+    ib, q = slopes(give, a, inverse)
     c = [(k[j] - a[j] * r[j]) * ib[j] for j in range(PAIRS)]
     slip = [None, None, dslip[0], -1.0 * dslip[0], dslip[1], -1.0 * dslip[1]]
     da = [c[0] - q[0] * dphi] + [None] * 5  # at dpsi = 0
     beta = [c[j] - q[j] * slip[j] for j in range(2, PAIRS)]  # at dpsi = 0
     total = beta[0] + beta[1] + beta[2] + beta[3]
-    stiff = q[2] + q[3] + q[4] + q[5]
     # psi d(s_psi) + s_psi d(psi) = k, divided by s_psi
-    raised = q[0] * lift
-    da[1] = (c[1] - q[1] * (cf * da[0] - total)) / (1.0 + q[1] * (stiff + cf * raised))
-    da[0] = da[0] + raised * da[1]
+    da[1] = (c[1] - q[1] * (cf * da[0] - total)) * inverse[PAIRS]
+    da[0] = da[0] + q[0] * lift * da[1]
     for j in range(2, PAIRS):
         da[j] = beta[j - 2] - q[j] * da[1]
     if give is not None:
@@ -93,15 +104,10 @@ def warm(a, b, sizes, floor):
     return [x for x, _ in lifted], [y for _, y in lifted]
 
 
-def inverses(a, b):
-    """1/(a b), which directions and step lengths share."""
-    return [1.0 / (a[j] * b[j]) for j in range(PAIRS)]
+def corrected(t, a, b, bends, least):
+    """What the corrector adds to the targets; `bends` are the products da db."""
+    return [pairs.corrected(t, a[j], b[j], bends[j], least) for j in range(PAIRS)]
 
 
-def corrected(t, a, b, da, db, least):
-    """What the corrector adds to the targets."""
-    return [pairs.corrected(t, a[j], b[j], da[j], db[j], least) for j in range(PAIRS)]
-
-
-measure, excess, targets = pairs.measure, pairs.excess, pairs.targets
-reach, predict, advanced = pairs.reach, pairs.predict, pairs.advanced
+products, measure, excess, targets = pairs.products, pairs.measure, pairs.excess, pairs.targets
+reach, bend, lifted = pairs.reach, pairs.bend, pairs.lifted

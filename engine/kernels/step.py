@@ -6,7 +6,7 @@ it was before the step, says so, and takes no part in the rest of the call. Time
 """
 
 from vigym.engine.kernels import axis, contact, integrator, joint
-from vigym.engine.kernels.interior_point import newton_step, residual, start
+from vigym.engine.kernels.interior_point import lift_pairs, newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
@@ -31,6 +31,8 @@ def step(m, states, t, first, last, repeat):
                     if not any_lane(t, "live"):
                         break
                     newton_step(m, s, t)
+                    if any_lane(t, "lift"):
+                        lift_pairs(m, s, t)
                 finish_substep(m, s, t)
             finish_step(m, s, t)
 

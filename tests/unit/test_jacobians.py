@@ -104,8 +104,8 @@ def check_newton(scene: Scene, cone: str) -> None:
             numbers = [list(before[a].swapaxes(0, 1)), list(before[b].swapaxes(0, 1))]
             steps = [list(1j * STEP * d[name].swapaxes(0, 1)) for name in (a, b)]
             moved = [[x + dx for x, dx in zip(*pair, strict=True)] for pair in zip(numbers, steps, strict=True)]
-            product = np.stack(circle.all_products(*numbers), 1)
-            product = product + np.stack(circle.all_products(*moved), 1).imag / STEP
+            product = np.stack(circle.products(*numbers), 1)
+            product = product + np.stack(circle.products(*moved), 1).imag / STEP
         else:
             product = before[a] * before[b] + before[a] * d[b] + before[b] * d[a]
         scale = 1.0 + np.abs(before[a] * d[b]).max(initial=0.0)
