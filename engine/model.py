@@ -11,7 +11,7 @@ from vigym.engine.contact import Contact
 from vigym.engine.graph import Tree, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
-from vigym.engine.kernels import layout
+from vigym.engine.kernels import axis, layout
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.contact import LEVEL
 from vigym.engine.kernels.store import Features, Group, Store
@@ -63,11 +63,10 @@ class Model:
         self.loops = find_loops(mechanism, self.tree)
         self.joints = [*self.tree.joints, *(mechanism.joints[j] for j in self.loops.joints)]
         self.kinds = np.array([kind_of(joint) for joint in self.joints])
-        limited = any(has_pairs(joint) for joint in mechanism.joints)
         self.soft = np.array([contact.compliance > 0 for contact in mechanism.contacts], bool)
         self.features = Features(
             kinds=tuple(sorted({int(kind) for kind in self.kinds})),
-            limits=limited,
+            limits=tuple(sorted({pair for joint in mechanism.joints for pair in axis_pairs(joint)})),
             contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
             level=all(np.array_equal(LEVEL, plane_axes(contact)) for contact in mechanism.contacts),
@@ -239,16 +238,18 @@ def driven(joint: Joint) -> np.ndarray:
     return (joint.kp > 0) | (joint.kd > 0)
 
 
-def has_pairs(joint: Joint) -> bool:
-    """Whether a position limit, dry friction, or an effort limit on a drive acts on a free axis."""
-    limited = np.isfinite(joint.lower) | np.isfinite(joint.upper) | (driven(joint) & np.isfinite(joint.effort_limit))
-    return bool((limited | (joint.friction > 0)).any())
+def axis_pairs(joint: Joint) -> set[int]:
+    """Which complementary pairs its free axes have: position limits, effort limits of drives, dry friction."""
+    cut, dry = driven(joint) & np.isfinite(joint.effort_limit), joint.friction > 0
+    there = {axis.LOW: np.isfinite(joint.lower), axis.HIGH: np.isfinite(joint.upper)}
+    there |= {axis.CUT: cut, axis.UNCUT: cut, axis.SLIP: dry, axis.BACK: dry}
+    return {pair for pair, axes in there.items() if axes.any()}
 
 
 def has_law(joint: Joint) -> bool:
     """Whether anything but a plain effort acts on a free axis."""
     acting = (joint.stiffness > 0) | (joint.damping > 0) | driven(joint)
-    return bool(acting.any()) or has_pairs(joint)
+    return bool(acting.any()) or bool(axis_pairs(joint))
 
 
 def kind_of(joint: Joint | None) -> int:

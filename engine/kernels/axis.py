@@ -13,7 +13,7 @@ effort times a motion; e is an effort's usual motion, effort -> motion (rad per 
     slip+ _|_ friction + dry        slip- _|_ friction - dry           h rate = slip+ - slip-, |dry| <= friction
 
 A bound that is infinite (or a friction of zero) has its flag `bounded` off: its pair rests at a = b = 1 and takes no
-part.
+part. Pairs that no axis of the mechanism has are not compiled: their numbers are plain zeros in the formulas below.
 """
 
 from vigym.engine.kernels import pairs
@@ -25,6 +25,22 @@ from vigym.engine.kernels.sweep import each_limited_axis
 PAIRS = 6
 LOW, HIGH, CUT, UNCUT, SLIP, BACK = range(PAIRS)
 NOTHING = [0.0] * (PAIRS + 1)
+
+
+def used(s):
+    """The pairs that some axis of the mechanism has."""
+    return s.features.limits
+
+
+def of_pairs(s, block):
+    """The numbers of a block, one a pair: 0 for pairs that are not used."""
+    return [block[k] + 0.0 if k in used(s) else 0.0 for k in range(PAIRS)]
+
+
+def put_pairs(s, block, values):
+    """Write the numbers of the pairs that are used."""
+    for k in used(s):
+        block[k] = values[k]
 
 
 def law(s, t, a, phi, effort):
@@ -40,15 +56,14 @@ def law(s, t, a, phi, effort):
     t.slope[a][1] = stiffness + damping / h
     if not s.features.limits:
         return motor + passive
-    bounds, bounded, slack = vec(s.bounds[a]), vec(s.bounded[a]), vec(t.lb[a])
+    bounds, bounded, slack = vec(s.bounds[a]), of_pairs(s, s.bounded[a]), vec(t.lb[a])
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
     motor = motor - pair[CUT] + pair[UNCUT]
     dry = bounded[SLIP] * t.dry[a][0]
     give = t.give[a][0]
     rows = [phi - bounds[LOW], bounds[HIGH] - phi, give * (bounds[CUT] - motor), give * (bounds[UNCUT] + motor)]
     rows += [bounds[SLIP] + dry, bounds[BACK] - dry]
-    for k in range(PAIRS):
-        t.lr[a][k] = bounded[k] * (rows[k] - slack[k])
+    put_pairs(s, t.lr[a], [bounded[k] * (rows[k] - slack[k]) for k in range(PAIRS)])
     t.lr[a][PAIRS] = bounded[SLIP] * (h * rate - pair[SLIP] + pair[BACK])
     return motor + passive + pair[LOW] - pair[HIGH] + dry
 
@@ -62,8 +77,8 @@ def direction(s, t, a, k, r, dphi):
     drive, passive = t.slope[a][0], t.slope[a][1]
     if not s.features.limits:
         return [], [], 0.0, -(drive + passive) * dphi
-    A, bounded = vec(t.la[a]), vec(s.bounded[a])
-    inverse = [t.li[a][j] * A[j] for j in range(PAIRS)]  # 1/b, 0 where unbounded
+    A, bounded = of_pairs(s, t.la[a]), of_pairs(s, s.bounded[a])
+    inverse = products(of_pairs(s, t.li[a]), A)  # 1/b, 0 where unbounded
     q = [A[j] * inverse[j] for j in range(PAIRS)]
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
     give = t.give[a][0]
@@ -78,7 +93,7 @@ def direction(s, t, a, k, r, dphi):
 
 def targets(m, s, t, a, center=NOTHING):
     """Complementarity targets, of the affine direction unless `center` says otherwise."""
-    bounded, values = vec(s.bounded[a]), pairs.targets(m, vec(t.la[a]), vec(t.lb[a]), center)
+    bounded, values = of_pairs(s, s.bounded[a]), pairs.targets(m, vec(t.la[a]), vec(t.lb[a]), center)
     return [bounded[k] * values[k] for k in range(PAIRS)]
 
 
@@ -89,14 +104,14 @@ def scales(m, t, a):
     return [(effort, motion)] * 4 + [(motion, effort)] * 2
 
 
-def errors(t, a, products, rows):
+def errors(s, t, a, products, rows):
     """What counts against the tolerance: efforts, motions and their products; sliding as a rate."""
     rate, stiff = 1.0 / t.h[0][0], 1.0 / t.give[a][0]
     weights = [1.0, 1.0, stiff, stiff, 1.0, 1.0]
     # what a stiff drive would like to apply is no measure: its products count relative to that
     relative = [1.0, 1.0, stiff / maximum(t.la[a][CUT], 1.0), stiff / maximum(t.la[a][UNCUT], 1.0), rate, rate]
-    values = [relative[k] * products[k] for k in range(PAIRS)] + [weights[k] * rows[k] for k in range(PAIRS)]
-    return [*values, rate * rows[PAIRS]]
+    values = [relative[k] * products[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
+    return [*values, rate * rows[PAIRS]] if SLIP in used(s) else values
 
 
 @each_limited_axis
@@ -111,7 +126,7 @@ def start_axis(m, s, t, a):
     t.command[a][0] = command
     drive = guess_drive(s, t, a)
     room = {LOW: s.angle[a][0] - s.bounds[a][LOW], HIGH: s.bounds[a][HIGH] - s.angle[a][0]}
-    for k in range(PAIRS):
+    for k in used(s):
         fresh, renew = (drive[k - CUT], jump) if k in (CUT, UNCUT) else (sizes[k], cold)
         if k in room:
             fresh = open_pair(room[k], *sizes[k])
@@ -139,14 +154,14 @@ def guess_drive(s, t, a):
 @each_limited_axis
 def condense_axis(m, s, t, a):
     """1/(a b) of the pairs, 0 for those at rest; used by `direction`."""
-    for k in range(PAIRS):
+    for k in used(s):
         t.li[a][k] = s.bounded[a][k] / (t.la[a][k] * t.lb[a][k])
 
 
 def direct(s, t, a, k):
     """Direction (da, db) of the pairs for complementarity targets k, and d(dry); how far it reaches."""
     da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
-    reach(t, vec(t.la[a]), vec(t.lb[a]), da, db, vec(t.li[a]))
+    reach(t, *([x[k] for k in used(s)] for x in (t.la[a], t.lb[a], da, db, t.li[a])))
     return da, db, ddry
 
 
@@ -156,14 +171,14 @@ def affine_axis(m, s, t, a):
     da, db, _ = direct(s, t, a, targets(m, s, t, a))
     bends = products(da, db)
     bend(t, bends)
-    store(t.lk[a], bends)
+    put_pairs(s, t.lk[a], bends)
 
 
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
     least, give, h = 0.01 * m.option[0][1], t.give[a][0], t.h[0][0]
-    for k in range(PAIRS):
+    for k in used(s):
         A, B = t.la[a][k], t.lb[a][k]
         unit = give * maximum(A, 1.0) if k in (CUT, UNCUT) else h
         t.lk[a][k] = s.bounded[a][k] * corrected(t, A, B, t.lk[a][k], least * unit)
@@ -173,8 +188,8 @@ def correct_axis(m, s, t, a):
 def direct_axis(m, s, t, a):
     """Final direction of the pairs: affine targets and the corrector's together."""
     da, db, t.ddry[a][0] = direct(s, t, a, targets(m, s, t, a, vec(t.lk[a])))
-    store(t.lda[a], da)
-    store(t.ldb[a], db)
+    put_pairs(s, t.lda[a], da)
+    put_pairs(s, t.ldb[a], db)
 
 
 @each_limited_axis
@@ -187,6 +202,9 @@ def update_dry(m, s, t, a):
 def finish_axis(m, s, t, a):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
     good = on(t.good[0][0])
-    for target, values in ((s.la, t.la), (s.lb, t.lb), (s.dry, t.dry), (s.command, t.command)):
-        for k in range(values[a].shape[0]):
+    both = (s.la, t.la), (s.lb, t.lb)
+    for k in used(s):
+        for target, values in both:
             target[a][k] = select(good, values[a][k], target[a][k])
+    for target, values in ((s.dry, t.dry), (s.command, t.command)):
+        target[a][0] = select(good, values[a][0], target[a][0])

@@ -32,6 +32,7 @@ from vigym.engine.kernels.quaternion import (
     scale,
     store,
     sub,
+    sum_of,
     turn_jacobian,
     vec,
 )
@@ -48,6 +49,16 @@ def free(kind):
 def is_floating(kind):
     """No constraint at all."""
     return kind % 16 == 15
+
+
+def is_ball(kind):
+    """Free rotations without a law: a joint that transmits a force and no torque."""
+    return free(kind) == (0, 3, False)
+
+
+def wrench_size(kind):
+    """How many rows and columns of Dhat (ldu.py) are not zero."""
+    return 3 if is_ball(kind) else 6
 
 
 @each_joint
@@ -197,7 +208,9 @@ def update_joint(kind, m, s, t, i):
         return
     yp = vec(t.y[m.parent[i]])
     ya = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
-    change = add(vec(t.rhat[i]), matvec(mat(t.D[i]), ya))
+    change, size = vec(t.rhat[i]), wrench_size(kind)
+    for j in range(size):
+        change[j] = change[j] + sum_of(t.D[i][j, c] * ya[c] for c in range(size))
     advance_wrench(t, i, add(change, loop.known_loops(m, t, i, 6, t.C)) if m.features.loops else change)
 
 

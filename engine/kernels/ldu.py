@@ -15,7 +15,7 @@ A floating body keeps H = D (6x6).
 
 from vigym.engine.kernels import loop
 from vigym.engine.kernels.axis import NOTHING, direction, targets
-from vigym.engine.kernels.joint import advance_wrench, free, is_floating
+from vigym.engine.kernels.joint import advance_wrench, free, is_ball, is_floating, wrench_size
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block
 from vigym.engine.kernels.small import (
@@ -58,6 +58,12 @@ def motion_axes(kind, t, i):
     """S of this joint; none stored where three rotations are free."""
     kt, kr, _ = free(kind)
     return [[t.S[i][k, j] + 0.0 for j in range(3)] for k in range(kt + (kr if kr < 3 else 0))]
+
+
+def correction(kind, t, i):
+    """delta of this joint; there is no rotation to remove where three are free."""
+    _, kr, _ = free(kind)
+    return [t.delta[i][j] + 0.0 if j < 3 or kr < 3 else 0.0 for j in range(6)]
 
 
 def coordinate_stiffness(kind, m, s, t, i):
@@ -104,7 +110,7 @@ def eliminate(kind, m, s, t, i):
     # to the anchor: columns with the arm at the next pose, rows with the arm at the current pose
     D = shift_rows(shift_columns(D, vec(t.rho[i])), scale(-1.0, rho0))
     S, N = motion_axes(kind, t, i), effort_axes(kind, t, i)
-    r = add(at_anchor(vec(t.r[i]), rho0), matvec(D, vec(t.delta[i])))
+    r = add(at_anchor(vec(t.r[i]), rho0), matvec(D, correction(kind, t, i)))
     U = [spread_row(kt, kr, S, row) for row in D]  # D S, 6 x k
     ND = transpose([gather(kt, N, column) for column in transpose(D)]) if k else []  # N D, k x 6
     H = transpose([gather(kt, N, column) for column in transpose(U)]) if k else []
@@ -115,23 +121,23 @@ def eliminate(kind, m, s, t, i):
             rN = sub(rN, known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a]))))
     H = lu(H)
     G = lu_solve_columns(H, ND) if k else []
-    ball = kr == 3 and kt == 0 and not has_law
-    if ball:  # the anchor transmits a force only: H^-1 N D is the identity in its last columns
+    size = wrench_size(kind)
+    if is_ball(kind):  # the anchor transmits a force only: H^-1 N D is the identity in its last columns
         G = [row[:3] + unit for row, unit in zip(G, identity(3), strict=True)]
     Dhat = [sub(old, new) for old, new in zip(D, product(U, G), strict=True)] if k else D
-    if ball:
-        Dhat = [[Dhat[j][c] if j < 3 and c < 3 else 0.0 for c in range(6)] for j in range(6)]
+    Dhat = [[Dhat[j][c] if max(j, c) < size else 0.0 for c in range(6)] for j in range(6)]
     xi = lu_solve(H, [-1.0 * (a + b) for a, b in zip(rN, gather(kt, N, r), strict=True)])
     rhat = add(r, matvec(U, xi)) if k else r
     for q in range(k):
         t.xi[i][q] = xi[q]
-        for c in range(6):
+        for c in range(size):
             t.G[i][q, c] = G[q][c]
+        for c in range(6):
             t.U[i][c, q] = U[c][q]
         for c in range(k):
             t.H[i][q, c] = H[q][c]
     store(t.rhat[i], rhat)
-    give_parent(t, i, m.parent[i], Dhat, rhat)
+    give_parent(t, i, m.parent[i], Dhat, rhat, size)
     if m.features.loops:
         parts = (H, lambda column: gather(kt, N, column), lambda row: spread_row(kt, kr, S, row), U, G, xi)
         loop.carry_loops(m, t, i, parts, joined=True)
@@ -150,10 +156,10 @@ def at_anchor(r, rho0):
     return r[:3] + sub(r[3:], cross(rho0, r[:3]))
 
 
-def give_parent(t, i, p, Dhat, rhat):
-    """Keep Dhat, and add it and rhat, moved to the parent's centre of mass, to the parent."""
+def give_parent(t, i, p, Dhat, rhat, size):
+    """Keep Dhat, zero beyond `size`, and add it and rhat, moved to the parent's centre of mass, to the parent."""
     arm0, arm = vec(t.arm0[i]), vec(t.arm[i])
-    store(t.D[i], Dhat)
+    store(t.D[i], [row[:size] for row in Dhat[:size]])
     moved = shift_rows(shift_columns(Dhat, scale(-1.0, arm)), arm0)
     store(t.D[p], [add(a, b) for a, b in zip(mat(t.D[p]), moved, strict=True)])
     give_parent_rhs(t, i, p, rhat)
@@ -207,13 +213,16 @@ def substitute(kind, m, s, t, i):
         yp = vec(t.y[m.parent[i]])
         y = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
         if k:
-            xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(6)) for q in range(k)]
+            xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(wrench_size(kind))) for q in range(k)]
             if loops:
                 xi = sub(xi, loop.known_loops(m, t, i, k, t.Y))
-            y = add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
+            if is_ball(kind):  # whose last columns of G, not stored, take away what the parent turns
+                y = y[:3] + xi
+            else:
+                y = add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
             if has_law:
                 store_coordinates(t, m.first_axis[i], xi[:kt] + (matvec(mat(t.K[i]), xi[kt:]) if kr == 3 else xi[kt:]))
-        y = add(y, vec(t.delta[i]))
+        y = add(y, correction(kind, t, i))
         store(t.y[i], sub(y[:3], cross(y[3:], vec(t.rho[i]))) + y[3:])
     if loops:
         loop.solve_loops(m, t, i)

@@ -4,7 +4,7 @@ Each function takes the numbers of one contact or axis as lists; `flags` are 1 f
 rest. Sums and extremes over all pairs of an environment gather in one-block fields of the scratch store.
 """
 
-from vigym.engine.kernels.quaternion import sum_of, vec
+from vigym.engine.kernels.quaternion import sum_of
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 
@@ -91,11 +91,11 @@ def bend(t, products):
     t.total[0][0] = t.total[0][0] + sum_of(products)
 
 
-def advance(t, block, change):
-    """block += alpha change in the lanes that still iterate."""
+def advance(t, which, block, change):
+    """block += alpha change, of the pairs `which`, in the lanes that still iterate."""
     live, alpha = on(t.live[0][0]), t.alpha[0][0]
-    for k, value in enumerate(vec(block)):
-        block[k] = select(live, value + alpha * change[k], value)
+    for k in which:
+        block[k] = select(live, block[k] + alpha * change[k], block[k])
 
 
 def lifted(a, b, flags, scales, lift):
@@ -104,9 +104,9 @@ def lifted(a, b, flags, scales, lift):
     return [x for x, _ in new], [y for _, y in new]
 
 
-def keep(t, block_a, block_b, new):
-    """The lifted pairs in the lanes that are stuck."""
+def keep(t, which, blocks, new):
+    """The lifted pairs `which` in the lanes that are stuck."""
     stuck = less(0.0, t.lift[0][0])
-    for block, values in ((block_a, new[0]), (block_b, new[1])):
-        for k, value in enumerate(values):
-            block[k] = select(stuck, value, block[k])
+    for block, values in zip(blocks, new, strict=True):
+        for k in which:
+            block[k] = select(stuck, values[k], block[k])

@@ -14,7 +14,7 @@ class Features(NamedTuple):
     """What a mechanism uses; what it does not use is not compiled."""
 
     kinds: tuple[int, ...]  # joint kinds, 16 law + 4 free translations + free rotations
-    limits: bool  # limits of position or effort, or dry friction, on free axes
+    limits: tuple[int, ...]  # pairs of limits of position or effort, or dry friction, on free axes; see axis.py
     contacts: bool
     loops: bool
     level: bool = False  # all planes are horizontal
@@ -26,7 +26,7 @@ class Features(NamedTuple):
     @property
     def pairs(self) -> bool:
         """Whether anything is complementary, so that the interior point is needed."""
-        return self.contacts or self.limits
+        return self.contacts or bool(self.limits)
 
 
 class Group:
