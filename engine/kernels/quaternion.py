@@ -6,7 +6,7 @@ scalar first and turn body vectors into world vectors.
 
 import numpy as np
 
-from vigym.engine.kernels.simd import absolute, less, rint, select, sqrt
+from vigym.engine.kernels.simd import absolute, less, maximum, rint, select, sqrt
 
 TWO_PI = 2.0 * np.pi
 
@@ -148,11 +148,16 @@ def rotation_vector(e, guess):
     uu = dot(e[1:], e[1:])
     small = less(uu, 1e-8)
     size = sqrt(select(small, 1e-8, uu))
-    half = atan2(size, e[0])  # phi is 2 half along e, or 2 (half - pi)
+    acute = atan(size / maximum(absolute(e[0]), 1e-300))
+
+    def half_angle(c):
+        return select(less(c, 0.0), np.pi - acute, acute)
+
+    half = half_angle(e[0])  # phi is 2 half along e, or 2 (half - pi)
     middle = select(small, 2.0 * half - np.pi, 2.0 * half - np.pi - dot(guess, e[1:]) / size)
     flip = select(less(0.0, middle), -1.0, 1.0)
     c, u = e[0] * flip, [x * flip for x in e[1:]]
-    half = atan2(size, c)
+    half = half_angle(c)
     # series in uu = sin^2(a/2) where the closed forms lose digits
     factor = select(small, 2.0 + uu * (1.0 / 3.0), 2.0 * half / size)
     k = select(small, 1.0 / 12.0 + uu * (1.0 / 180.0), (1.0 - half * c / size) / (4.0 * half * half))

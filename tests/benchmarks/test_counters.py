@@ -22,6 +22,11 @@ def test_operations_are_counted():
     assert isinstance(w, Counted)
     block * x  # a number in each of three rows
     assert Counted.operations == 9
+    (block * x, x * 0.0 + y, (x - x) + 1.0, (x - x) + 1.0)  # seen; folded; zeros are not known to be the same
+    assert Counted.operations == 9 + 3
+    block[0] = x  # nothing is known to be the same any more
+    block * x
+    assert Counted.operations == 12 + 3
     n = np.arange(1.0, 1.0 + LANES)
     np.testing.assert_allclose(z.view(np.ndarray), 0.5 * np.sqrt(n * n + 2 / n - n))
 
