@@ -14,12 +14,13 @@ from vigym.engine.kernels.quaternion import store, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
-BOUNDARY = 0.995  # fraction of the way to the boundary
+BOUNDARY = 0.9999  # fraction of the way to the boundary
 STUCK = 0.2  # a step shorter than this is no progress
 LIFT = 30.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
 HIGHEST = 1e6  # in units of the usual sizes of a pair
-SLOWLY, VERY_SLOWLY = 0.1, 0.3  # mu is not reduced faster than this once a lane has been stuck, and stuck again
+FULL = 0.9
+SLOWLY, SLOWEST, BOLDER = 0.03, 0.3, 0.01  # mu is not reduced faster than this once a lane has been stuck, and stuck again
 
 
 @block
@@ -125,6 +126,7 @@ def lift_pairs(m, s, t):
 @block
 def be_bold(m, s, t):
     t.caution[0][0] = 1.0
+    t.pace[0][0] = 0.0
 
 
 @block
@@ -176,9 +178,7 @@ def choose_center(m, s, t):
     bent = alpha * alpha * t.total[0][0] / maximum(t.count[0][0], 1.0)
     affine = maximum(mu + alpha * (pairs.stop(m) - mu) + bent, 0.0)
     sigma = affine / maximum(mu, 1e-300)
-    careful = less(1.5, t.caution[0][0]) & less(1e-4 * energy(m, t), mu)
-    slowly = select(less(1.5 * CAUTION, t.caution[0][0]), VERY_SLOWLY, SLOWLY)
-    least = select(careful, slowly * mu, 0.0)
+    least = select(less(1e-4 * energy(m, t), mu), t.pace[0][0] * mu, 0.0)
     center = maximum(sigma * sigma * sigma * mu, least)
     t.center[0][0] = maximum(center - pairs.stop(m), 0.0)
 
@@ -201,3 +201,5 @@ def choose_lift(m, s, t):
     lift = sqrt(LIFT * t.caution[0][0] * t.mu[0][0] / energy(m, t))
     t.lift[0][0] = select(stuck, minimum(lift, HIGHEST), 0.0)
     t.caution[0][0] = select(stuck, CAUTION * t.caution[0][0], t.caution[0][0])
+    bolder = select(less(FULL, t.alpha[0][0]), minimum(BOLDER * t.caution[0][0], 1.0), 1.0)
+    t.pace[0][0] = select(stuck, minimum(SLOWLY * t.caution[0][0], SLOWEST), bolder * t.pace[0][0])

@@ -113,7 +113,7 @@ def state_fields(size):
 def scratch_fields(size):
     n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
     whole = "h live good cold lost relax relaxed todo stride iterations residual substeps"
-    search = "alpha ratio lift caution total count mu center norm geometry poison"
+    search = "alpha ratio lift caution pace total count mu center norm geometry poison"
     return {
         **{name: (1, 1) for name in (*whole.split(), *search.split())},
         "x": (n + 1, 3),
