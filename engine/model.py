@@ -19,7 +19,7 @@ from vigym.engine.mechanism import Mechanism
 
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS = 40
-WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair
+WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 ACCELERATION = 10.0  # m/s^2, the size of things on Earth
 GEOMETRY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance

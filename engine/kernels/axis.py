@@ -132,7 +132,7 @@ def start_axis(m, s, t, a):
             fresh = open_pair(room[k], *sizes[k])
         last = select(renew, fresh[0], s.la[a][k]), select(renew, fresh[1], s.lb[a][k])
         bounded = on(s.bounded[a][k])
-        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], m.option[0][2]))
+        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], s.floor[0][0]))
     t.dry[a][0] = select(cold, 0.0, s.dry[a][0])
 
 

@@ -58,7 +58,7 @@ def prepare_contact(m, s, t, c):
     normal = open_pair(phi, *sizes[cone.NORMAL])
     guess = zip(shape.open_sizes(sizes, normal), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
     last = [[select(cold, fresh[k], old[k]) for k in range(shape.PAIRS)] for fresh, old in guess]
-    a, b = shape.warm(*last, sizes, m.option[0][2])
+    a, b = shape.warm(*last, sizes, s.floor[0][0])
     store(t.ca[c], a)
     store(t.cb[c], b)
 

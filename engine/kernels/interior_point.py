@@ -4,9 +4,13 @@
     factorise  contacts and axis laws condensed, then the tree, leaf to root
     affine     direction towards a b = 0, and how far it gets: sigma = (mu_affine / mu)^3
     corrector  targets sigma mu - da db; the same factors
-    step       as far as 0.995 of the way to the first pair that would vanish
+    step       almost as far as to the first pair that would vanish
 
 A lane that has converged is masked: its numbers stay as they are while its neighbours go on.
+
+How near to the boundary a step may start is learned (`learn`): pairs of a robot that stands are almost where they were,
+and a warm start close to them needs one iteration or two; those of one whose motors are told something else at every
+step are not, and start on a central path that is as wide as this takes.
 """
 
 from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs, sides
@@ -14,13 +18,16 @@ from vigym.engine.kernels.quaternion import store, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
-BOUNDARY = 0.9999  # fraction of the way to the boundary
+MARGIN, NEAR, NEAREST = 1e-3, 1e-2, 1e-6  # of the way to the boundary that a step leaves, see final_length
 STUCK = 0.2  # a step shorter than this is no progress
-LIFT = 30.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
+LIFT = 100.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
 HIGHEST = 1e6  # in units of the usual sizes of a pair
-FULL = 0.9
-SLOWLY, SLOWEST, BOLDER = 0.03, 0.3, 0.01  # mu is not reduced faster than this once a lane has been stuck, and stuck again
+# Once a lane has been stuck, mu is not reduced faster than by SLOWLY caution (SLOWEST at most), then, after each step
+# longer than FULL, by BOLDER caution times that
+SLOWLY, SLOWEST, FULL, BOLDER = 0.03, 0.3, 0.9, 0.01
+# The floor of the warm start: RAISED after a step solved with an alpha below STUMBLE, else LOWERED, within these
+STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 3.0, 0.7, 0.002, 3.0
 
 
 @block
@@ -117,6 +124,14 @@ def update(m, s, t):
 
 
 @block
+def learn(m, s, t):
+    """The floor of the next warm start, from the shortest step of this one; in the lanes that converged."""
+    floor, stumbled = s.floor[0][0], less(t.shortest[0][0], STUMBLE)
+    new = select(stumbled, minimum(RAISED * floor, HIGHEST_FLOOR), maximum(LOWERED * floor, LOWEST_FLOOR))
+    s.floor[0][0] = select(on(t.good[0][0]), new, floor)
+
+
+@block
 def lift_pairs(m, s, t):
     """Away from the boundary, in the lanes that are stuck there."""
     sides.lift_contact(m, s, t)
@@ -127,6 +142,7 @@ def lift_pairs(m, s, t):
 def be_bold(m, s, t):
     t.caution[0][0] = 1.0
     t.pace[0][0] = 0.0
+    t.shortest[0][0] = 1.0
 
 
 @block
@@ -170,7 +186,7 @@ def energy(m, t):
 
 @block
 def choose_center(m, s, t):
-    """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager once a lane has been stuck.
+    """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager after a lane has been stuck (`pace`).
 
     mu_affine is where the affine direction gets, as far as it keeps all pairs positive: see pairs.bend, the sum of its
     targets k being that of stop - a b."""
@@ -190,14 +206,20 @@ def clear_residual(m, s, t, i):
 
 @block
 def final_length(m, s, t):
-    t.alpha[0][0] = BOUNDARY / maximum(t.ratio[0][0], BOUNDARY)
+    """The longest step that keeps all pairs positive, less a margin that shrinks with mu: a fixed one would let no
+    iteration reduce mu by more than that."""
+    margin = NEAR * t.mu[0][0] / energy(m, t)
+    fraction = 1.0 - minimum(MARGIN, maximum(NEAREST, margin))
+    t.alpha[0][0] = fraction / maximum(t.ratio[0][0], fraction)
 
 
 @block
 def choose_lift(m, s, t):
     """Stuck on the boundary, long before the residuals are small: raise all products to LIFT mu and go on from there,
     higher and more slowly each time."""
-    stuck = less(t.alpha[0][0], STUCK) & on(t.live[0][0])
+    live = on(t.live[0][0])
+    stuck = less(t.alpha[0][0], STUCK) & live
+    t.shortest[0][0] = select(live, minimum(t.alpha[0][0], t.shortest[0][0]), t.shortest[0][0])
     lift = sqrt(LIFT * t.caution[0][0] * t.mu[0][0] / energy(m, t))
     t.lift[0][0] = select(stuck, minimum(lift, HIGHEST), 0.0)
     t.caution[0][0] = select(stuck, CAUTION * t.caution[0][0], t.caution[0][0])

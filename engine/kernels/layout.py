@@ -33,7 +33,7 @@ def model_fields(size):
     n, c, j, loops = size.n, size.c, size.j, size.loops
     floats = {
         "gravity": (1, 3),
-        "option": (1, 5),  # dt, tolerance, floor of the warm start, tolerance of gaps and joints, smoothing
+        "option": (1, 5),  # dt, tolerance, first floor of the warm start, tolerance of gaps and joints, smoothing
         "scale": (1, 3),  # usual contact force, N; length of the mechanism, m; acceleration, m/s^2
         "axis_length": (size.a, 1),  # lever of an axis: that length for a rotation, 1 for a translation
         "child_anchor": (j, 3),  # child's frame
@@ -81,6 +81,7 @@ def state_fields(size):
         "old_angle": (a, 2),
         "old_led": (1, 1),
         "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
+        "floor": (1, 1),  # where the warm start lifts pairs to, in units of their usual sizes
         "fresh": (1, 1),  # 1 if there is no last step to start from
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
@@ -113,7 +114,7 @@ def state_fields(size):
 def scratch_fields(size):
     n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
     whole = "h live good cold lost relax relaxed todo stride iterations residual substeps"
-    search = "alpha ratio lift caution pace total count mu center norm geometry poison"
+    search = "alpha ratio lift caution pace shortest total count mu center norm geometry poison"
     return {
         **{name: (1, 1) for name in (*whole.split(), *search.split())},
         "x": (n + 1, 3),

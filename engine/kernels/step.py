@@ -6,7 +6,7 @@ it was before the step, says so, and takes no part in the rest of the call. Time
 """
 
 from vigym.engine.kernels import axis, contact, integrator, joint
-from vigym.engine.kernels.interior_point import lift_pairs, newton_step, residual, start
+from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
@@ -77,6 +77,7 @@ def finish_substep(m, s, t):
     integrator.finish_body(m, s, t)
     contact.finish_contact(m, s, t)
     axis.finish_axis(m, s, t)
+    learn(m, s, t)
     settle(m, s, t)
 
 
@@ -107,6 +108,7 @@ def begin(m, s, t):
     t.todo[0][0] = select(on(t.lost[0][0]), 0.0, TICKS * s.real[0][0])
     t.stride[0][0] = TICKS
     t.cold[0][0] = s.fresh[0][0]
+    s.floor[0][0] = select(on(s.fresh[0][0]), m.option[0][2], s.floor[0][0])
     s.old_led[0][0] = s.led[0][0]
 
 
