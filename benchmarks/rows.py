@@ -64,7 +64,8 @@ class Row:
     size: contacts, links or cells; dt: s; drop: m; status: ok, diverged, crashed, timeout, missing, refused.
     microseconds: a step of one environment, CPU time (wall time with several threads), the fastest pass.
     wall: the same, wall time. steps_per_second: of all environments together.
-    gain: with several threads, wall time of one thread (on each core in turn, harmonic mean) over theirs.
+    gain: with several threads, wall time of one thread (on each core in turn, harmonic mean) over theirs, median of all
+        turns; apart: the same of as many simulations that share nothing, side by side.
     penetration: deepest, m; separation: largest of a joint's anchors, m.
     iterations: of the solver, mean of a step; failures: steps that could not be solved; retried: steps that vigym could
         solve only with relaxed contacts or in parts.
@@ -88,6 +89,7 @@ class Row:
     wall: float | None = None
     steps_per_second: float | None = None
     gain: float | None = None
+    apart: float | None = None
     penetration: float | None = None
     separation: float | None = None
     iterations: float | None = None

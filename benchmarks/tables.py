@@ -106,14 +106,21 @@ def accuracy(rows: Sequence[Row]) -> str:
     return markdown(["mm of a foot / % of travel", *(f"{1e3 * dt:g} ms" for dt in dts)], lines)
 
 
+BRACKETS = (
+    "In brackets: how many times as fast as one thread, and how many times two simulations are that share nothing but "
+    "the machine; medians of ratios measured in turns."
+)
+
+
 def pace(row: Row) -> str:
-    """Environment steps a second, and what they gain by their threads."""
-    gain = "" if row.gain is None else f" ({row.gain:.2f}x)"
+    """Environment steps a second, and what they gain by their threads; and what simulations that share nothing do."""
+    apart = "" if row.apart is None else f", apart {row.apart:.2f}x"
+    gain = "" if row.gain is None else f" ({row.gain:.2f}x{apart})"
     return number(row.steps_per_second) + gain if row.status == "ok" else row.status
 
 
 def batches(rows: Sequence[Row]) -> str:
-    """Environment steps a second, one line a scene, engine and number of threads; in brackets, times one thread's."""
+    """Environment steps a second, one line a scene, engine and number of threads; with BRACKETS."""
     counts = sorted({row.num_envs for row in rows})
     lines = []
     for key in dict.fromkeys((row.scene, row.label, row.threads) for row in rows):
@@ -149,7 +156,7 @@ def report(rows: Sequence[Row], targets: Sequence[Target], title: str) -> str:
         if suite in GROWING:
             parts.append(growth(mine))
         elif suite == "batch":
-            parts += ["Environment steps a second.\n", batches(mine)]
+            parts += [f"Environment steps a second. {BRACKETS}\n", batches(mine)]
         elif suite == "startup":
             parts.append(starts(mine))
         else:

@@ -164,8 +164,12 @@ def a1_targets(rows: Sequence[Row]) -> list[Target]:
 def thread_targets(rows: Sequence[Row]) -> list[Target]:
     """Wall time of one thread over that of two, in the batch that gains least."""
     batches = [row for row in select(rows, suite="batch", engine="vigym", threads=2) if row.num_envs >= 64]
-    gain = min((row.gain for row in batches if row.gain), default=None)
-    return [_compare("5 two threads over one, batches of 64 or more", "at least 1.8", gain, lambda r: r >= 1.8)]
+    least = min((row for row in batches if row.gain), key=lambda row: row.gain or 0.0, default=None)
+    which = "" if least is None else f", {least.num_envs} of {least.scene}"
+    if least is not None and least.apart is not None:
+        which += f"; two that share nothing {least.apart:.2f}"
+    gain, form = None if least is None else least.gain, f"{{:.2f}}{which}"
+    return [_compare("5 two threads over one, batches of 64 or more", "at least 1.8", gain, lambda r: r >= 1.8, form)]
 
 
 def startup_targets(rows: Sequence[Row]) -> list[Target]:

@@ -6,10 +6,11 @@ Engines run here and not in the benchmark itself, so that one that crashes or ha
 import json
 import os
 import sys
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from importlib import import_module
 from statistics import harmonic_mean
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -114,45 +115,70 @@ def speed(job: Job) -> list[Row]:
     row = empty_row(job, scene=scene.name, dt=scene.dt, size=scene.size, steps=steps, timing=engine.timing)
     observe(engine, row)
     if row.status == "ok":
-        alone = runner(replace(job, threads=1), scene, scene.dt, steps) if job.threads > 1 else None
-        clock(engine, row, job, alone)
+        clock(engine, row, job, Yardstick(job, scene, steps) if job.threads > 1 else None)
     return [row]
 
 
-def clock(engine: Runner, row: Row, job: Job, alone: Runner | None = None) -> None:
-    """The fastest of several passes; in turns with those of one thread `alone`, to see what the others bring."""
+class Yardstick:
+    """What several threads are measured by: one thread, and as many simulations that share nothing.
+
+    Cores of a virtual machine are not alike, and change with what others do there: one thread has a turn on each core,
+    and simulations that share nothing show what all of them give at once.
+    """
+
+    def __init__(self, job: Job, scene: Scene, steps: int) -> None:
+        single = replace(job, threads=1)
+        share = replace(single, num_envs=job.num_envs // job.threads)
+        self.alone = runner(single, scene, scene.dt, steps)
+        self.shares = [runner(share, scene, scene.dt, steps) for _ in range(job.threads)]
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        self.cores = [cores[k % len(cores)] if cores else None for k in range(job.threads)]
+
+    def one_thread(self) -> float:
+        """Wall time of one thread, harmonic mean of all cores."""
+        return harmonic_mean([pinned(self.alone, core) for core in self.cores])
+
+    def apart(self) -> float:
+        """Wall time of simulations with a share of the environments each, side by side on a core each."""
+        with ThreadPoolExecutor(len(self.shares)) as pool:
+            return max(pool.map(pinned, self.shares, self.cores))
+
+
+def pinned(engine: Runner, core: int | None) -> float:
+    """Wall time of a pass on one core, if that can be chosen."""
+    if core is None:
+        return engine.time().wall
+    allowed = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {core})
+        return engine.time().wall
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def clock(engine: Runner, row: Row, job: Job, yardstick: Yardstick | None = None) -> None:
+    """The fastest of several passes; if there is a yardstick, in turns with it, and the median of what a turn shows.
+
+    What disturbs a virtual machine lasts longer than a turn: ratios within one are hardly touched by it. The ratio of
+    the fastest passes would be: two cores are left alone together less often than either of them.
+    """
     count = engine.steps * engine.num_envs
     passes: list[Stopwatch] = []
-    others: dict[int, float] = {}
-    spent = 0.0
-    while not passes or ((len(passes) < job.repeats or spent < job.least) and spent < job.budget):
+    gains: list[tuple[float, float]] = []
+    began = perf_counter()
+    while not passes or (
+        (len(passes) < job.repeats or perf_counter() - began < job.least) and perf_counter() - began < job.budget
+    ):
         passes.append(engine.time())
-        spent += passes[-1].wall
-        if alone is not None:
-            for core, wall in on_every_core(alone, engine.threads):
-                others[core] = min(wall, others.get(core, wall))
-                spent += wall
+        if yardstick is not None:
+            one, apart = yardstick.one_thread(), yardstick.apart()
+            gains.append((one / passes[-1].wall, one / apart))
     row.wall = 1e6 * min(watch.wall for watch in passes) / count
-    if others:
-        row.gain = 1e6 * harmonic_mean(others.values()) / count / row.wall
+    if gains:
+        row.gain, row.apart = (float(ratio) for ratio in np.median(gains, axis=0))
     cpu = 1e6 * min(watch.cpu for watch in passes) / count
     row.microseconds = cpu if engine.threads == 1 else row.wall
     row.steps_per_second = 1e6 / row.microseconds
-
-
-def on_every_core(engine: Runner, threads: int) -> Iterator[tuple[int, float]]:
-    """Cores, as many as there are threads, and what a pass takes on each: those of a virtual machine are not alike, and
-    several threads have the fast and the slow ones."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield 0, engine.time().wall
-        return
-    allowed = os.sched_getaffinity(0)
-    try:
-        for core in sorted(allowed)[:threads]:
-            os.sched_setaffinity(0, {core})
-            yield core, engine.time().wall
-    finally:
-        os.sched_setaffinity(0, allowed)
 
 
 def accuracy(job: Job) -> list[Row]:
@@ -196,8 +222,6 @@ def accuracy(job: Job) -> list[Row]:
 
 def overhead(job: Job) -> list[Row]:
     """Python's share of `sim.step()` on a single body that falls: a call of one step, less a step inside a call."""
-    from time import process_time
-
     from vigym import Mechanism, Simulator
 
     m = Mechanism()
