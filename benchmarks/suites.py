@@ -163,7 +163,7 @@ def jobs(suite: str, quick: bool, repeats: int) -> list[Job]:
         chosen = (targets if suite == "targets" else SUITES[suite])(quick)
     for job in chosen:
         job.repeats = repeats
-        job.least, job.budget, job.timeout = (0.1, 1.0, 60.0) if quick else (1.0, 20.0, 600.0)
+        job.least, job.budget, job.timeout = (0.3, 2.0, 60.0) if quick else (1.0, 20.0, 600.0)
         if job.threads > 1:  # medians of turns, and a machine that may have no second core for a while
             job.least, job.budget = (2.0, 8.0) if quick else (10.0, 60.0)
     return chosen

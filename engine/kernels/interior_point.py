@@ -14,7 +14,7 @@ step are not, and start on a central path that is as wide as this takes.
 """
 
 from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs, sides
-from vigym.engine.kernels.quaternion import store, vec
+from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
@@ -94,7 +94,6 @@ def correct(m, s, t):
     contact.affine_contact(m, s, t)
     axis.affine_axis(m, s, t)
     choose_center(m, s, t)
-    clear_residual(m, s, t)
     contact.correct_contact(m, s, t)
     axis.correct_axis(m, s, t)
     if m.features.loops:
@@ -197,11 +196,6 @@ def choose_center(m, s, t):
     least = select(less(1e-4 * energy(m, t), mu), t.pace[0][0] * mu, 0.0)
     center = maximum(sigma * sigma * sigma * mu, least)
     t.center[0][0] = maximum(center - pairs.stop(m), 0.0)
-
-
-@each_body
-def clear_residual(m, s, t, i):
-    store(t.r[i], [0.0] * 6)
 
 
 @block

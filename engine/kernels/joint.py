@@ -85,8 +85,9 @@ def prepare_joint(kind, m, s, t, i):
             turns = [matvec_t([matvec(R, axis) for axis in child], column) for column in zip(*J, strict=True)]
         axes += turns
     for k, axis in enumerate(axes):
-        for j in range(3):
-            t.N[i][k, j] = axis[j]
+        if k < kt or kr < 3 or has_law:  # others are known, see ldu.effort_axes
+            for j in range(3):
+                t.N[i][k, j] = axis[j]
         if has_law:
             mass, h = s.mass[c][0], t.h[0][0]
             swing = cross(rho, axis)

@@ -93,15 +93,18 @@ def known_effort(kind, m, s, t, i, targets):
 
 @leaf_to_root
 def eliminate(kind, m, s, t, i):
-    """Factorise body i with its joint and carry D and the affine right-hand side to the parent."""
+    """Factorise body i with its joint and carry D and the affine right-hand side to the parent; r is left at zero, for
+    what the corrector adds."""
     if m.features.loops:
         loop.close_loops(m, t, i)
+    right = vec(t.r[i])
+    store(t.r[i], [0.0] * 6)
     if is_floating(kind):
         H = lu(mat(t.D[i]))
         store(t.D[i], H)
-        store(t.rhat[i], vec(t.r[i]))
+        store(t.rhat[i], right)
         if m.features.loops:
-            xi = scale(-1.0, lu_solve(H, vec(t.r[i])))
+            xi = scale(-1.0, lu_solve(H, right))
             loop.carry_loops(m, t, i, (H, list, list, None, None, xi), joined=False)
         return
     kt, kr, has_law = free(kind)
@@ -110,7 +113,7 @@ def eliminate(kind, m, s, t, i):
     # to the anchor: columns with the arm at the next pose, rows with the arm at the current pose
     D = shift_rows(shift_columns(D, vec(t.rho[i])), scale(-1.0, rho0))
     S, N = motion_axes(kind, t, i), effort_axes(kind, t, i)
-    r = add(at_anchor(vec(t.r[i]), rho0), matvec(D, correction(kind, t, i)))
+    r = add(at_anchor(right, rho0), matvec(D, correction(kind, t, i)))
     U = [spread_row(kt, kr, S, row) for row in D]  # D S, 6 x k
     ND = transpose([gather(kt, N, column) for column in transpose(D)]) if k else []  # N D, k x 6
     H = transpose([gather(kt, N, column) for column in transpose(U)]) if k else []
