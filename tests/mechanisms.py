@@ -109,11 +109,12 @@ def limits(joint) -> list[tuple[float, float]]:
 
 
 def add_contacts(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.ndarray, soft: bool = False) -> None:
-    """Points and spheres that are just about to touch planes of any orientation."""
+    """Points and spheres that are just about to touch planes of any orientation, or all of them level ones."""
+    level = rng.random() < 0.4
     for c in range(rng.integers(1, 5)):
         i = rng.integers(len(x))
         point, radius, normal = 0.3 * rng.normal(size=3), rng.choice([0.0, 0.05]), rng.normal(size=3)
-        normal = normal / np.linalg.norm(normal)
+        normal = np.array([0.0, 0.0, 1.0]) if level else normal / np.linalg.norm(normal)
         gap = rng.choice([0.0, 1e-4, 2e-3, 0.5])
         friction = rng.choice([0.0, 0.3, 0.9])
         give = {}

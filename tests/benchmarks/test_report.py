@@ -152,6 +152,14 @@ def test_report(tmp_path):
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in made)
 
 
+def test_gains_are_told_with_those_of_simulations_that_share_nothing():
+    row = timed("batch", "vigym", 10.0, scene="disc", num_envs=64, threads=2, gain=1.7, apart=1.6)
+    better = replace(row, num_envs=256, gain=1.9, apart=None)
+    assert "100,000 (1.70x, apart 1.60x) | 100,000 (1.90x) |" in tables.batches([row, better])
+    (target,) = (target for target in evaluate([row, better]) if "two threads" in target.name)
+    assert (target.measured, target.reached) == ("1.70, 64 of disc; two that share nothing 1.60", False)
+
+
 def test_penetration_at_every_step():
     row = timed("a1", "mujoco", 10.0, scene="a1-stand", iterations=1.0, failures=0)
     depths = {0.001: 0.0012, 0.002: None, 0.01: 0.0122}

@@ -7,9 +7,10 @@ from time import process_time
 import numpy as np
 import pytest
 
-from vigym.benchmarks.runner import Runner
+from vigym.benchmarks.rows import Job, Row
+from vigym.benchmarks.runner import Runner, Stopwatch
 from vigym.benchmarks.scenes import build
-from vigym.benchmarks.worker import RUNNERS
+from vigym.benchmarks.worker import RUNNERS, Yardstick, clock
 
 STEPS, BURNT = 10, 0.01  # s of CPU that a slow function takes; a step of the hopper takes some 1e-5 s
 
@@ -79,3 +80,59 @@ def test_timed_torques_are_those_that_are_looked_at():
     plain.time()
     # both bodies turn about the foot by up to t^2 torque / (2 J) = 0.0002 s^2 0.7 N m / 0.004 kg m^2 = 0.04 rad
     assert np.abs(plain.written[0, -1, 4:8] - x[0, 3:7]).max() > 1e-3
+
+
+class Made:
+    """An engine of two threads, or a yardstick, that takes the times it is told."""
+
+    steps, num_envs, threads = 10, 4, 2
+
+    def __init__(self, *walls: float, apart: float = 0.5) -> None:
+        self.walls, self.wall_apart, self.turns = iter(walls), apart, 0
+
+    def time(self) -> Stopwatch:
+        watch = Stopwatch()
+        watch.wall = watch.cpu = next(self.walls)
+        return watch
+
+    def one_thread(self) -> float:
+        self.turns += 1
+        return next(self.walls)
+
+    def apart(self) -> float:
+        return self.wall_apart
+
+
+def test_gain_is_the_median_of_turns():
+    """One turn is disturbed, and so is one pass of one thread: neither decides."""
+    row, job = Row("batch", "disc", "vigym", threads=2), Job("batch", "vigym", "disc", threads=2, repeats=5)
+    clock(Made(0.5, 0.5, 0.9, 0.5, 0.4), row, job, Made(0.95, 1.0, 1.0, 3.0, 0.76))
+    assert row.gain == pytest.approx(1.9)
+    assert row.apart == pytest.approx(2.0)
+    assert row.wall == pytest.approx(1e6 * 0.4 / 40)  # the fastest pass
+
+
+def test_more_turns_while_there_is_no_second_core():
+    row = Row("batch", "disc", "vigym", threads=2)
+    job = Job("batch", "vigym", "disc", threads=2, repeats=2, budget=0.1)
+    crowded = Made(*[1.0] * 10**6, apart=0.9)
+    clock(Made(*[1.0] * 10**6), row, job, crowded)
+    assert crowded.turns > 100  # as many as the budget allows
+    assert (row.gain, row.apart) == (1.0, pytest.approx(1 / 0.9))
+    quiet = Made(1.0, 1.0)
+    clock(Made(0.5, 0.5), row, job, quiet)
+    assert quiet.turns == 2
+
+
+def test_yardstick():
+    """One thread with all environments, simulations with a share each: all of them do the steps they are to do."""
+    job, scene = Job("batch", "vigym", "disc", {"contacts": 2}, num_envs=8, threads=2), build("disc", contacts=2)
+    yardstick = Yardstick(job, scene, STEPS)
+    assert [engine.num_envs for engine in (yardstick.alone, *yardstick.shares)] == [8, 4, 4]
+    assert {engine.threads for engine in (yardstick.alone, *yardstick.shares)} == {1}
+    assert yardstick.one_thread() > 0
+    assert yardstick.apart() > 0
+    # the first environment moves in the same way in all of them
+    one, share = (engine.sim.state.x[0] for engine in (yardstick.alone, yardstick.shares[0]))
+    np.testing.assert_array_equal(one, share)
+    assert (one != scene.start.x).any()

@@ -4,6 +4,8 @@ import numpy as np
 from scenes import STANDING, advance, quadruped
 
 from vigym import Simulator
+from vigym.engine.kernels import interior_point
+from vigym.engine.model import WARM_START_FLOOR
 
 H = 0.005
 
@@ -40,6 +42,30 @@ def test_standing():
     weight = 9.81 * sum(body.mass for body in quadruped().bodies)
     np.testing.assert_allclose(sim.contact_forces().sum(1)[:, 2], weight, rtol=0.05)
     assert (sim.state.x[:, 0, 2] > 0.25).all()
+
+
+def test_targets_that_jump():
+    """Motors told something else at every fourth step: what a policy does before it has learned anything."""
+    sim = Simulator(quadruped(), dt=H, num_envs=16)
+    sim.set_joint_state(STANDING)
+    rng = np.random.default_rng(0)
+    jumps = STANDING + 0.5 * rng.normal(size=(50, 16, 12))
+    iterations = advance(sim, 200, lambda: sim.status.iterations, target=lambda k: jumps[k // 4])
+    assert iterations.mean() <= 8
+
+
+def test_the_floor_of_the_warm_start_is_learned():
+    """Lower where nothing changes, higher where everything does; anew after a reset."""
+    sim = Simulator(quadruped(), dt=H, num_envs=2)
+    sim.set_joint_state(STANDING)
+    rng = np.random.default_rng(0)
+    jumps = np.stack([np.zeros((100, 12)), 0.5 * rng.normal(size=(100, 12))], 1)
+    advance(sim, 100, target=lambda k: STANDING + jumps[k])
+    still, moved = sim._get("floor")[:, 0, 0]
+    assert still < WARM_START_FLOOR < moved
+    sim.set_joint_state(STANDING, env=[1])
+    sim.step(target=STANDING)
+    np.testing.assert_array_less(sim._get("floor")[1, 0, 0], 1.1 * interior_point.RAISED * WARM_START_FLOOR)
 
 
 def test_trotting():

@@ -1,0 +1,37 @@
+"""What is known when the kernels are compiled (level planes, pairs that no axis has) saves work, and changes nothing."""
+
+import numpy as np
+import pytest
+from scenes import STANDING, advance, quadruped
+
+from vigym import Simulator
+from vigym.engine import model
+from vigym.engine.kernels import axis
+
+STEPS, TOLERANCE = 20, 1e-11
+
+
+def simulate(cone: str) -> Simulator:
+    """Four robots that are told to bend their legs, three of them pushed sideways."""
+    sim = Simulator(quadruped(), dt=0.005, num_envs=4, tolerance=TOLERANCE, cone=cone)
+    sim.set_joint_state(STANDING)
+    force = np.zeros((4, 13, 3))
+    force[:, 0] = [[0, 0, 0], [30, 0, 0], [0, 30, 0], [-20, 20, 0]]
+    advance(sim, STEPS, target=STANDING + 0.2, force=force)
+    return sim
+
+
+@pytest.mark.parametrize("cone", ["pyramid", "exact"])
+def test_less_is_compiled_and_the_motion_is_the_same(cone, monkeypatch):
+    known = simulate(cone)
+    assert known.model.features.level
+    assert known.model.features.limits == (axis.LOW, axis.HIGH, axis.CUT, axis.UNCUT)
+    unknown = {"level": False, "limits": tuple(range(axis.PAIRS))}
+    features = model.Features
+    monkeypatch.setattr(model, "Features", lambda **kinds: features(**kinds | unknown))
+    general = simulate(cone)
+    assert general.model.features.limits == tuple(range(axis.PAIRS))
+    assert (known.contact_forces()[..., 2] > 1.0).any()
+    # both solve each step to TOLERANCE N, which moves a foot of 0.06 kg by 1e-11 N (0.005 s)^2 / 0.06 kg in a step
+    for a, b in zip(known.state, general.state, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-8)
