@@ -48,7 +48,7 @@ def bench(
             again from what was measured; "check" compares
             iterations, flops, packed instructions and compile time with the committed figures, and fails when one is
             more than 10 % worse.
-        quick: Fewer sizes and passes: two minutes for everything.
+        quick: Fewer sizes and passes: within two minutes for everything.
         out: Folder for the files; benchmarks/results/ and the name of the processor unless given.
         repeats: Passes of each measurement, of which the fastest counts.
         update: With "check": replace the committed figures by the measured ones.

@@ -31,12 +31,20 @@ class Counted(np.ndarray):
             if function is np.multiply and 0.0 in plain:
                 return 0.0  # as the symbols of the compiler do, so that what it is added to costs nothing
             key = function, *(np.asarray(value).tobytes() for value in inputs)
+            if function in (np.add, np.multiply):
+                key = function, *sorted(key[1:])
             free = 0.0 in plain or (function is np.multiply and any(abs(value) == 1.0 for value in plain))
             if not free and key not in Counted.seen:
                 Counted.operations += array.size // LANES
                 if all(np.any(value) for value in inputs):  # zeros may well be those of something else
                     Counted.seen.add(key)
         return array.view(Counted)
+
+    @staticmethod
+    def start() -> None:
+        """Count from zero."""
+        Counted.operations = 0
+        Counted.seen.clear()
 
     def __setitem__(self, index: Any, value: Any) -> None:
         Counted.seen.clear()
@@ -58,6 +66,6 @@ def flops_per_iteration(engine: Vigym, saved: bytes, k: int) -> float:
     for store in (sim._lanes.store, *sim._lanes.scratch):
         for name in store.fields:
             setattr(store, name, getattr(store, name).view(Counted))
-    Counted.operations = 0
+    Counted.start()
     sim.rollout(**engine.controls(k, k + 1), read=())
     return Counted.operations / float(sim.status.iterations.max())

@@ -117,7 +117,7 @@ class Bench:
         """Operations of one call, of one environment."""
         slow = self.sims[1]
         self.restore(slow)
-        Counted.operations = 0
+        Counted.start()
         with np.errstate(all="ignore"):
             stage(slow._lanes.constants[0], slow._lanes.store[0], slow._lanes.scratch[0][0])
         return Counted.operations

@@ -30,8 +30,10 @@ ABSURD = 0.5  # m: joints that are open, or contacts that are deeper than this, 
 FASTEST = 1e3  # m/s, and the same of any body
 LOOKS = 2000  # poses that are looked at in a run, at most
 FINE = 0.00025  # s, time step of the reference that a trot is compared with
-CROWDED = 1.5  # times one thread: less than what simulations that share nothing gain on cores that nobody else uses
 EVERY = 0.02  # s between the points of time at which they are compared
+CROWDED = 1.5  # times one thread: less than what simulations that share nothing gain on cores that nobody else uses
+FEW = 16  # environments, below which they do not gain that much: they would fill lanes together
+BRIEF = 0.02  # s; shorter passes are repeated, so that simulations run side by side and not one after the other
 
 
 def runner(job: Job, scene: Scene, dt: float, steps: int) -> Runner:
@@ -134,27 +136,30 @@ class Yardstick:
         self.shares = [runner(share, scene, scene.dt, steps) for _ in range(job.threads)]
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self.cores = [cores[k % len(cores)] if cores else None for k in range(job.threads)]
+        self.rounds = max(1, round(BRIEF / self.alone.time().wall))
 
     def one_thread(self) -> float:
         """Wall time of one thread, harmonic mean of all cores."""
         return harmonic_mean([pinned(self.alone, core) for core in self.cores])
 
     def apart(self) -> float:
-        """Wall time of simulations with a share of the environments each, side by side on a core each."""
+        """Wall time of simulations with a share of the environments each, side by side on a core each: harmonic mean,
+        as of threads that take over what others have left."""
         with ThreadPoolExecutor(len(self.shares)) as pool:
-            return max(pool.map(pinned, self.shares, self.cores))
+            rounds = [self.rounds] * len(self.shares)
+            return harmonic_mean(pool.map(pinned, self.shares, self.cores, rounds))
 
 
-def pinned(engine: Runner, core: int | None) -> float:
-    """Wall time of a pass on one core, if that can be chosen."""
-    if core is None:
-        return engine.time().wall
-    allowed = os.sched_getaffinity(0)
+def pinned(engine: Runner, core: int | None, rounds: int = 1) -> float:
+    """Wall time of a pass, mean of so many, on one core, if that can be chosen."""
+    allowed = None if core is None else os.sched_getaffinity(0)
     try:
-        os.sched_setaffinity(0, {core})
-        return engine.time().wall
+        if core is not None:
+            os.sched_setaffinity(0, {core})
+        return sum(engine.time().wall for _ in range(rounds)) / rounds
     finally:
-        os.sched_setaffinity(0, allowed)
+        if allowed is not None:
+            os.sched_setaffinity(0, allowed)
 
 
 def clock(engine: Runner, row: Row, job: Job, yardstick: Yardstick | None = None) -> None:
@@ -171,7 +176,7 @@ def clock(engine: Runner, row: Row, job: Job, yardstick: Yardstick | None = None
 
     def enough() -> bool:
         spent = perf_counter() - began
-        disturbed = bool(gains) and float(np.median(gains, axis=0)[1]) < CROWDED
+        disturbed = bool(gains) and job.num_envs >= FEW and float(np.median(gains, axis=0)[1]) < CROWDED
         return spent > job.budget or (len(passes) >= job.repeats and spent > job.least and not disturbed)
 
     while not passes or not enough():

@@ -31,18 +31,19 @@ def scenes(
     loops: bool = False,
     consistent: bool = False,
     soft: bool = False,
+    dry: bool = False,
 ) -> Scene:
     """A tree of 1 to 8 bodies with any joints at a random pose in motion; with the parts that are asked for.
 
     A loop is closed by one more joint, which the motion does not obey unless it is to be `consistent`. Two of three
-    contacts are `soft`, and may be below their planes.
+    contacts are `soft`, and may be below their planes; half of the joints with laws have `dry` friction.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(2 if loops else 1, 8))
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=n, max_size=n))
     parents = [draw(st.integers(-1, i - 1)) for i in range(n)]
     bodies = [random_body(rng) for _ in range(n)]
-    joints = [random_joint(rng, kind, laws) for kind in kinds]
+    joints = [random_joint(rng, kind, laws, dry) for kind in kinds]
 
     def build(x: np.ndarray | None = None, q: np.ndarray | None = None) -> Mechanism:
         m = Mechanism(gravity=(0.5, -1.0, -9.0))
@@ -83,7 +84,7 @@ def random_body(rng: np.random.Generator) -> dict:
     return {"mass": mass, "inertia": inertia, "position": position, "orientation": rng.normal(size=4)}
 
 
-def random_joint(rng: np.random.Generator, kind: str, laws: bool) -> dict:
+def random_joint(rng: np.random.Generator, kind: str, laws: bool, dry: bool = False) -> dict:
     reach = 0.0 if kind == "floating" else 0.3
     options: dict = {"parent_anchor": reach * rng.normal(size=3), "child_anchor": reach * rng.normal(size=3)}
     options["orientation"] = rng.normal(size=4)
@@ -96,10 +97,14 @@ def random_joint(rng: np.random.Generator, kind: str, laws: bool) -> dict:
     n_free = 6 - options["constrained"].sum() if kind == "custom" else 0 if kind in ("fixed", "floating") else 1
     if laws and n_free and rng.random() < 0.7:
         options |= {"stiffness": rng.uniform(0, 5), "rest": 0.3 * rng.normal(), "damping": rng.uniform(0, 0.5)}
-        options |= {"lower": -rng.uniform(0.2, 1.0), "upper": rng.uniform(0.2, 1.0)}
+        bounds = {"lower": -rng.uniform(0.2, 1.0), "upper": rng.uniform(0.2, 1.0)}
+        options |= {name: bound for name, bound in bounds.items() if rng.random() < 0.8}
         if rng.random() < 0.6:
             options |= {"kp": rng.uniform(0, 50), "kd": rng.uniform(0, 2), "target": rng.normal()}
-            options |= {"target_velocity": rng.normal(), "effort_limit": rng.uniform(0.5, 5)}
+            options |= {"target_velocity": rng.normal()}
+            options |= {"effort_limit": rng.uniform(0.5, 5)} if rng.random() < 0.8 else {}
+        if dry and rng.random() < 0.5:
+            options["friction"] = rng.uniform(0.05, 0.5)
     return options
 
 

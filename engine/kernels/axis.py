@@ -17,8 +17,8 @@ part. Pairs that no axis of the mechanism has are not compiled: their numbers ar
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.pairs import bend, corrected, open_pair, products, reach, warm
-from vigym.engine.kernels.quaternion import store, vec
+from vigym.engine.kernels.pairs import corrected, open_pair, products, reach, sum_up, warm
+from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
 
@@ -161,7 +161,7 @@ def condense_axis(m, s, t, a):
 def direct(s, t, a, k):
     """Direction (da, db) of the pairs for complementarity targets k, and d(dry); how far it reaches."""
     da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
-    reach(t, *([x[k] for k in used(s)] for x in (t.la[a], t.lb[a], da, db, t.li[a])))
+    reach(t, *([numbers[j] for j in used(s)] for numbers in (t.la[a], t.lb[a], da, db, t.li[a])))
     return da, db, ddry
 
 
@@ -170,7 +170,7 @@ def affine_axis(m, s, t, a):
     """What the corrector needs of the affine direction: da db."""
     da, db, _ = direct(s, t, a, targets(m, s, t, a))
     bends = products(da, db)
-    bend(t, bends)
+    sum_up(t, bends)
     put_pairs(s, t.lk[a], bends)
 
 

@@ -12,7 +12,7 @@ inside |vector| <= scalar, whose Jordan product is
     U o W = (s_psi psi + beta . eta,  s_psi eta + psi beta) = (mu, 0, 0)
 
 At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
-A contact without friction (cf = 0) has no interior: U and W rest at (1, 0, 0) and take no part. `lift` is 0, or cf in a
+A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `lift` is 0, or cf in a
 relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
@@ -63,11 +63,11 @@ def force(cf, a):
 
 def rows(cf, lift, give, a, b, phi, slip):
     """Residuals of the four rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
-    on = active(cf)
+    flags = active(cf)
     if give is not None:
         phi = phi + give * a[0]
     values = [phi - lift * a[1], cf * a[0], slip[0], slip[1]]
-    return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
+    return [flags[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
 def slopes(give, a, inverse):
@@ -148,7 +148,7 @@ def warm(a, b, sizes, floor):
 def measure(t, a, b, flags):
     """Products; the sum of those that are to become mu, and their count, over all pairs."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
-    bend(t, values)
+    sum_up(t, values)
     t.count[0][0] = t.count[0][0] + (flags[0] + flags[1])
     return values
 
@@ -188,9 +188,9 @@ def reach(t, a, b, da, db, inverse):
     t.ratio[0][0] = ratio
 
 
-def bend(t, values):
-    """Those that are to become mu."""
-    pairs.bend(t, values[:2])
+def sum_up(t, values):
+    """Add those products that are to become mu to the sum over all pairs."""
+    pairs.sum_up(t, values[:2])
 
 
 def lifted(a, b, flags, sizes, lift):

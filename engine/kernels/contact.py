@@ -189,7 +189,7 @@ def direct(m, s, t, c):
 def affine_contact(m, s, t, c):
     """What the corrector needs of the affine direction: da db."""
     bends = cone.of(m).products(*direct(m, s, t, c))
-    cone.of(m).bend(t, bends)
+    cone.of(m).sum_up(t, bends)
     store(t.cdd[c], bends)
 
 

@@ -124,10 +124,11 @@ def update(m, s, t):
 
 @block
 def learn(m, s, t):
-    """The floor of the next warm start, from the shortest step of this one; in the lanes that converged."""
+    """The floor of the next warm start, from the shortest step of this one; anew where it did not converge."""
     floor, stumbled = s.floor[0][0], less(t.shortest[0][0], STUMBLE)
+    tried, good = less(0.5, t.todo[0][0]), on(t.good[0][0])
     new = select(stumbled, minimum(RAISED * floor, HIGHEST_FLOOR), maximum(LOWERED * floor, LOWEST_FLOOR))
-    s.floor[0][0] = select(on(t.good[0][0]), new, floor)
+    s.floor[0][0] = select(good, new, select(tried, m.option[0][2], floor))
 
 
 @block
@@ -187,8 +188,10 @@ def energy(m, t):
 def choose_center(m, s, t):
     """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager after a lane has been stuck (`pace`).
 
-    mu_affine is where the affine direction gets, as far as it keeps all pairs positive: see pairs.bend, the sum of its
-    targets k being that of stop - a b."""
+    mu_affine is where the affine direction gets, as far as it keeps all pairs positive. It takes no sweep of its own:
+
+        sum (a + alpha da)(b + alpha db) = sum a b + alpha sum k + alpha^2 sum da db,   k = a db + b da = stop - a b
+    """
     mu, alpha = t.mu[0][0], 1.0 / maximum(t.ratio[0][0], 1.0)
     bent = alpha * alpha * t.total[0][0] / maximum(t.count[0][0], 1.0)
     affine = maximum(mu + alpha * (pairs.stop(m) - mu) + bent, 0.0)

@@ -166,10 +166,10 @@ def scratch_fields(size):
         "ddry": (a, 1),
         "approach": (c, 1),
         "soft": (c, 2),  # give and sunk
-        "touch": (c, 3),
+        "touch": (c, 3),  # from the centre of mass to the point that touches, at the current pose
         "lever": (c, 3, 3),
         **{name: (c, size.p) for name in ["ca", "cb", "cr", "cda", "cdb", "cdd", "ck"]},
-        "ci": (c, size.p + 1),
+        "ci": (c, size.p + 1),  # `inverses` of the cone
     }
 
 

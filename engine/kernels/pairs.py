@@ -41,7 +41,7 @@ def corrected(t, a, b, bend, least):
 def measure(t, a, b, flags):
     """Products a b; their sum and count over all pairs give mu."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
-    t.total[0][0] = t.total[0][0] + sum_of(values)
+    sum_up(t, values)
     t.count[0][0] = t.count[0][0] + sum_of(flags)
     return values
 
@@ -51,9 +51,9 @@ def stop(m):
     return m.option[0][4] if m.features.smooth else 0.0
 
 
-def excess(m, products, flags):
+def excess(m, values, flags):
     """How far products are above where they are to stop."""
-    return [product - flags[k] * stop(m) for k, product in enumerate(products)]
+    return [value - flags[k] * stop(m) for k, value in enumerate(values)]
 
 
 def targets(m, a, b, center):
@@ -82,13 +82,9 @@ def reach(t, a, b, da, db, inverse):
     t.ratio[0][0] = ratio
 
 
-def bend(t, products):
-    """The sum of da db over all pairs: what the affine direction leaves of their products,
-
-        sum (a + alpha da)(b + alpha db) = sum a b + alpha sum k + alpha^2 sum da db,   k = a db + b da
-
-    so that it is known for any alpha before alpha is."""
-    t.total[0][0] = t.total[0][0] + sum_of(products)
+def sum_up(t, values):
+    """Add products, a b or da db, to the sum over all pairs."""
+    t.total[0][0] = t.total[0][0] + sum_of(values)
 
 
 def advance(t, which, block, change):

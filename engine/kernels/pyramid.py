@@ -9,7 +9,7 @@ all pairs have the same unit:
         s_psi   = cf gamma - sum(beta)  what is left of the pyramid
         eta_i   = (+-) h B V + psi      sliding that direction i does not oppose
 
-A contact without friction (cf = 0) has no interior: its five friction pairs rest at 1 and take no part. `lift` is 0, or
+A contact without friction (cf = 0) has no interior: its five friction pairs rest where they are and take no part. `lift` is 0, or
 cf in a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
@@ -110,4 +110,4 @@ def corrected(t, a, b, bends, least):
 
 
 products, measure, excess, targets = pairs.products, pairs.measure, pairs.excess, pairs.targets
-reach, bend, lifted = pairs.reach, pairs.bend, pairs.lifted
+reach, sum_up, lifted = pairs.reach, pairs.sum_up, pairs.lifted

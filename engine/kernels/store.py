@@ -17,7 +17,7 @@ class Features(NamedTuple):
     limits: tuple[int, ...]  # pairs of limits of position or effort, or dry friction, on free axes; see axis.py
     contacts: bool
     loops: bool
-    level: bool = False  # all planes are horizontal
+    level: bool = False  # no plane is tilted
     cone: str = "pyramid"  # see cone.py
     bounce: bool = False  # contacts with restitution
     soft: bool = False  # contacts with compliance

@@ -113,6 +113,28 @@ def test_any_number_of_threads(together, threads, size):
     assert_rows_equal(simulate(envs, threads=threads), envs, together)
 
 
+@pytest.mark.parametrize("cone", ["pyramid", "exact"])
+def test_lanes_that_are_stuck_beside_calm_ones(cone):
+    """Odd environments get targets that jump: their pairs are lifted off the boundary, those beside them are not."""
+    odd = np.arange(8) % 2 == 1
+    jumps = 1.2 * np.random.default_rng(3).normal(size=(STEPS, 8, len(STANDING))) * odd[:, None]
+
+    def run(envs) -> tuple[np.ndarray, ...]:
+        sim = Simulator(MECHANISM, num_envs=len(envs), cone=cone)
+        sim.set_joint_state(STANDING)
+        for jump in jumps:
+            sim.step(target=STANDING + jump[envs])
+        return *sim.state, *sim.status, sim._get("floor")[:, 0, 0], sim._get("ca")
+
+    together = run(np.arange(8))
+    floors = together[-2]
+    assert floors[odd].min() > 0.1
+    assert floors[~odd].max() < 0.01
+    for env in range(8):
+        for alone, expected in zip(run([env]), together, strict=True):
+            np.testing.assert_array_equal(alone[0], expected[env])
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_repeat_is_many_calls(threads):
     sims = [Simulator(MECHANISM, num_envs=6, num_threads=threads) for _ in range(2)]

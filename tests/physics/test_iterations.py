@@ -37,7 +37,7 @@ def pushed(**controls) -> tuple[float, np.ndarray, Simulator]:
 def test_standing():
     mean, contacts, sim = pushed(target=STANDING)
     assert (contacts > 0).all()
-    assert mean <= 6
+    assert mean <= 3
     # it does stand, on drives of kp = 80 N m / rad that give way a little, and carries its weight
     weight = 9.81 * sum(body.mass for body in quadruped().bodies)
     np.testing.assert_allclose(sim.contact_forces().sum(1)[:, 2], weight, rtol=0.05)
@@ -63,14 +63,15 @@ def test_the_floor_of_the_warm_start_is_learned():
     advance(sim, 100, target=lambda k: STANDING + jumps[k])
     still, moved = sim._get("floor")[:, 0, 0]
     assert still < WARM_START_FLOOR < moved
-    sim.set_joint_state(STANDING, env=[1])
+    sim.set_joint_state(STANDING, mask=np.array([False, True]))
     sim.step(target=STANDING)
-    np.testing.assert_array_less(sim._get("floor")[1, 0, 0], 1.1 * interior_point.RAISED * WARM_START_FLOOR)
+    changes = [interior_point.LOWERED, interior_point.RAISED]
+    assert np.isclose(sim._get("floor")[1, 0, 0], np.multiply(changes, WARM_START_FLOOR)).any()
 
 
 def test_trotting():
     mean, contacts, sim = pushed(target=trot)
     assert (contacts == 2).mean() > 0.5  # on two feet most of the time
     assert (contacts > 0).mean() > 0.95
-    assert mean <= 6
+    assert mean <= 4
     assert (sim.state.x[:, 0, 2] > 0.25).all()  # and still up
