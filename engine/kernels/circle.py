@@ -12,8 +12,8 @@ inside |vector| <= scalar, whose Jordan product is
     U o W = (s_psi psi + beta . eta,  s_psi eta + psi beta) = (mu, 0, 0)
 
 At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
-A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `lift` is 0, or cf in a
-relaxed step, and `give` that of a soft contact, see cone.py.
+A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `lift` is 0, or cf in
+a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs

@@ -219,10 +219,8 @@ def substitute(kind, m, s, t, i):
             xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(wrench_size(kind))) for q in range(k)]
             if loops:
                 xi = sub(xi, loop.known_loops(m, t, i, k, t.Y))
-            if is_ball(kind):  # whose last columns of G, not stored, take away what the parent turns
-                y = y[:3] + xi
-            else:
-                y = add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
+            # a ball's last columns of G, which are not stored, take away what the parent turns
+            y = y[:3] + xi if is_ball(kind) else add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
             if has_law:
                 store_coordinates(t, m.first_axis[i], xi[:kt] + (matvec(mat(t.K[i]), xi[kt:]) if kr == 3 else xi[kt:]))
         y = add(y, correction(kind, t, i))

@@ -9,8 +9,8 @@ all pairs have the same unit:
         s_psi   = cf gamma - sum(beta)  what is left of the pyramid
         eta_i   = (+-) h B V + psi      sliding that direction i does not oppose
 
-A contact without friction (cf = 0) has no interior: its five friction pairs rest where they are and take no part. `lift` is 0, or
-cf in a relaxed step, and `give` that of a soft contact, see cone.py.
+A contact without friction (cf = 0) has no interior: its five friction pairs rest where they are and take no part.
+`lift` is 0, or cf in a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs

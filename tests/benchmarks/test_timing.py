@@ -114,7 +114,7 @@ def test_gain_is_the_median_of_turns():
 
 def test_more_turns_while_there_is_no_second_core():
     row = Row("batch", "disc", "vigym", threads=2)
-    job = Job("batch", "vigym", "disc", threads=2, repeats=2, budget=0.1)
+    job = Job("batch", "vigym", "disc", num_envs=64, threads=2, repeats=2, budget=0.1)
     crowded = Made(*[1.0] * 10**6, apart=0.9)
     clock(Made(*[1.0] * 10**6), row, job, crowded)
     assert crowded.turns > 100  # as many as the budget allows

@@ -112,7 +112,9 @@ def check_newton(scene: Scene, cone: str) -> None:
         np.testing.assert_allclose(flags * product, 0.0, atol=1e-9 * scale)
 
 
-@pytest.mark.parametrize("parts", [{}, {"contacts": True}, {"laws": True}, {"laws": True, "dry": True}, {"loops": True}], ids=str)
+@pytest.mark.parametrize(
+    "parts", [{}, {"contacts": True}, {"laws": True}, {"laws": True, "dry": True}, {"loops": True}], ids=str
+)
 def test_newton_direction_solves_the_linearised_equations(parts):
     run = THOROUGH(given(scenes(**parts, consistent=True))(lambda scene: check_newton(scene, "pyramid")))
     run()
