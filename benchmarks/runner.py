@@ -1,6 +1,7 @@
 """What the benchmark asks of an engine, and vigym's answer."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from time import perf_counter, process_time
 from types import TracebackType
 from typing import Any
@@ -33,6 +34,10 @@ class Stopwatch:
         self.wall += wall - self.began[1]
 
 
+def at_once() -> None:
+    """There is nothing to wait for before the clock starts."""
+
+
 class Runner(ABC):
     """One engine with one scene in `num_envs` environments; the first one is looked at, all are timed.
 
@@ -59,8 +64,8 @@ class Runner(ABC):
         """Step number k of all environments."""
 
     @abstractmethod
-    def time(self) -> Stopwatch:
-        """How long all the steps from the start take."""
+    def time(self, ready: Callable[[], object] = at_once) -> Stopwatch:
+        """How long all the steps from the start take; `ready` is called when they are about to begin."""
 
     @abstractmethod
     def poses(self) -> tuple[Array, Array] | None:
@@ -131,9 +136,10 @@ class Vigym(Runner):
             controls["torque"] = np.repeat(self.twists[first:last, None], self.num_envs, axis=1)
         return controls
 
-    def time(self) -> Stopwatch:
+    def time(self, ready: Callable[[], object] = at_once) -> Stopwatch:
         self.reset()
         watch = Stopwatch()
+        ready()
         if self.alone:
             with watch:
                 self.sim.step(repeat=self.steps)

@@ -6,10 +6,12 @@ Engines run here and not in the benchmark itself, so that one that crashes or ha
 import json
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from importlib import import_module
 from statistics import harmonic_mean
+from threading import Barrier
 from time import perf_counter, process_time
 from typing import Any
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from vigym.benchmarks.measures import Measures
 from vigym.benchmarks.rows import ACCURACY, Job, Row
-from vigym.benchmarks.runner import Runner, Stopwatch
+from vigym.benchmarks.runner import Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes import Scene, build
 
 # Loaded when they are asked for: peers are optional.
@@ -33,7 +35,6 @@ FINE = 0.00025  # s, time step of the reference that a trot is compared with
 EVERY = 0.02  # s between the points of time at which they are compared
 CROWDED = 1.5  # times one thread: less than what simulations that share nothing gain on cores that nobody else uses
 FEW = 16  # environments, below which they do not gain that much: they would fill lanes together
-BRIEF = 0.02  # s; shorter passes are repeated, so that simulations run side by side and not one after the other
 
 
 def runner(job: Job, scene: Scene, dt: float, steps: int) -> Runner:
@@ -136,7 +137,6 @@ class Yardstick:
         self.shares = [runner(share, scene, scene.dt, steps) for _ in range(job.threads)]
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         self.cores = [cores[k % len(cores)] if cores else None for k in range(job.threads)]
-        self.rounds = max(1, round(BRIEF / self.alone.time().wall))
 
     def one_thread(self) -> float:
         """Wall time of one thread, harmonic mean of all cores."""
@@ -145,18 +145,22 @@ class Yardstick:
     def apart(self) -> float:
         """Wall time of simulations with a share of the environments each, side by side on a core each: harmonic mean,
         as of threads that take over what others have left."""
+        together = Barrier(len(self.shares), timeout=60.0)  # or one that gets ready would keep Python from another that is done
+
+        def share(engine: Runner, core: int | None) -> float:
+            return pinned(engine, core, together.wait)
+
         with ThreadPoolExecutor(len(self.shares)) as pool:
-            rounds = [self.rounds] * len(self.shares)
-            return harmonic_mean(pool.map(pinned, self.shares, self.cores, rounds))
+            return harmonic_mean(pool.map(share, self.shares, self.cores))
 
 
-def pinned(engine: Runner, core: int | None, rounds: int = 1) -> float:
-    """Wall time of a pass, mean of so many, on one core, if that can be chosen."""
+def pinned(engine: Runner, core: int | None, ready: Callable[[], object] = at_once) -> float:
+    """Wall time of a pass on one core, if that can be chosen."""
     allowed = None if core is None else os.sched_getaffinity(0)
     try:
         if core is not None:
             os.sched_setaffinity(0, {core})
-        return sum(engine.time().wall for _ in range(rounds)) / rounds
+        return engine.time(ready).wall
     finally:
         if allowed is not None:
             os.sched_setaffinity(0, allowed)

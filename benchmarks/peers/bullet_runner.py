@@ -1,11 +1,12 @@
 """What runs PyBullet."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from vigym.benchmarks.peers.bullet import module, to_pybullet
-from vigym.benchmarks.runner import Runner, Stopwatch
+from vigym.benchmarks.runner import Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.model import has_law
 from vigym.engine.rotation import conjugate, rotate
@@ -57,8 +58,9 @@ class Bullet(Runner):
         self._act(k)
         self.p.stepSimulation(physicsClientId=self.client)
 
-    def time(self) -> Stopwatch:
+    def time(self, ready: Callable[[], object] = at_once) -> Stopwatch:
         self.reset()
+        ready()
         watch, step, client = Stopwatch(), self.p.stepSimulation, self.client
         if not self.applies and self.twists is None:
             with watch:

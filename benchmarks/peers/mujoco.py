@@ -1,5 +1,6 @@
 """MuJoCo: states in its coordinates, and what runs it."""
 
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -8,7 +9,7 @@ from mujoco import rollout
 
 from vigym.benchmarks.peers.mjcf import Integrator, axis_names, to_mjcf
 from vigym.benchmarks.peers.tree import first_axes, shallow_tree
-from vigym.benchmarks.runner import LARGEST, Runner, Stopwatch
+from vigym.benchmarks.runner import LARGEST, Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, rotate
@@ -152,15 +153,17 @@ class Mujoco(Runner):
         spec = mujoco.mjtState.mjSTATE_CTRL | mujoco.mjtState.mjSTATE_XFRC_APPLIED
         return np.concatenate([targets, loads], axis=-1), spec
 
-    def time(self) -> Stopwatch:
+    def time(self, ready: Callable[[], object] = at_once) -> Stopwatch:
         watch = Stopwatch()
         if self.alone:
             self.reset()
+            ready()
             with watch:
                 mujoco.mj_step(self.model, self.data, nstep=self.steps)
             return watch
         state, (controls, spec) = self.initial, self._controls()
         with rollout.Rollout(nthread=self.threads if self.threads > 1 else 0) as pool:
+            ready()
             for first in range(0, self.steps, self.chunk):
                 count = min(self.chunk, self.steps - first)
                 control = np.ascontiguousarray(controls[:, first : first + count])
