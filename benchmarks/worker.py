@@ -145,7 +145,8 @@ class Yardstick:
     def apart(self) -> float:
         """Wall time of simulations with a share of the environments each, side by side on a core each: harmonic mean,
         as of threads that take over what others have left."""
-        together = Barrier(len(self.shares), timeout=60.0)  # or one that gets ready would keep Python from another that is done
+        # all start together: one that gets ready would keep Python from another that is done
+        together = Barrier(len(self.shares), timeout=60.0)
 
         def share(engine: Runner, core: int | None) -> float:
             return pinned(engine, core, together.wait)
