@@ -104,13 +104,13 @@ def scales(m, t, a):
     return [(effort, motion)] * 4 + [(motion, effort)] * 2
 
 
-def errors(s, t, a, products, rows):
+def errors(s, t, a, excess, rows):
     """What counts against the tolerance: efforts, motions and their products; sliding as a rate."""
     rate, stiff = 1.0 / t.h[0][0], 1.0 / t.give[a][0]
     weights = [1.0, 1.0, stiff, stiff, 1.0, 1.0]
     # what a stiff drive would like to apply is no measure: its products count relative to that
     relative = [1.0, 1.0, stiff / maximum(t.la[a][CUT], 1.0), stiff / maximum(t.la[a][UNCUT], 1.0), rate, rate]
-    values = [relative[k] * products[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
+    values = [relative[k] * excess[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
     return [*values, rate * rows[PAIRS]] if SLIP in used(s) else values
 
 
@@ -202,9 +202,8 @@ def update_dry(m, s, t, a):
 def finish_axis(m, s, t, a):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
     good = on(t.good[0][0])
-    both = (s.la, t.la), (s.lb, t.lb)
-    for k in used(s):
-        for target, values in both:
+    for target, values in ((s.la, t.la), (s.lb, t.lb)):
+        for k in used(s):
             target[a][k] = select(good, values[a][k], target[a][k])
     for target, values in ((s.dry, t.dry), (s.command, t.command)):
         target[a][0] = select(good, values[a][0], target[a][0])

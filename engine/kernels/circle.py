@@ -153,9 +153,9 @@ def measure(t, a, b, flags):
     return values
 
 
-def excess(m, products, flags):
+def excess(m, values, flags):
     """How far products are above where they are to stop."""
-    return [*pairs.excess(m, products[:2], flags[:2]), *products[2:]]
+    return [*pairs.excess(m, values[:2], flags[:2]), *values[2:]]
 
 
 def targets(m, a, b, center):

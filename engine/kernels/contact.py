@@ -79,9 +79,11 @@ def distance(m, s, c, point):
     return dot(axes(m, c)[0], point) - (s.offset[c][0] + (m.plane[c][0] + m.plane[c][1]))
 
 
-def give(m, t, c):
-    """By how much the contact gives way to its normal force, m/N; None where all are hard."""
-    return t.soft[c][0] if m.features.soft else None
+def law(m, s, t, c):
+    """What the rows of a cone depend on: cf, `lift` (cf in a relaxed step, else 0) and `give`, by how much the contact
+    gives way to its normal force, m/N; None where all are hard."""
+    cf = s.friction[c][0]
+    return cf, t.relax[0][0] * cf, t.soft[c][0] if m.features.soft else None
 
 
 def scales(m, t):
@@ -108,7 +110,7 @@ def move_contact(m, s, t, c):
     slip = [h * (dot(t1, v) + dot(lever[1], om)), h * (dot(t2, v) + dot(lever[2], om))]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     shape, flags = cone.of(m), cone.of(m).active(cf)
-    rows = shape.rows(cf, t.relax[0][0] * cf, give(m, t, c), a, b, phi, slip)
+    rows = shape.rows(*law(m, s, t, c), a, b, phi, slip)
     store(t.cr[c], rows)
     note(t, t.norm, shape.errors(h, shape.excess(m, shape.measure(t, a, b, flags), flags), rows))
     note(t, t.geometry, rows[:1])
@@ -135,10 +137,10 @@ def wrench(frame, lever, force):
 
 def response(m, s, t, c, k, r, dphi, dslip):
     """Change of the force along (n, t1, t2), and (da, db)."""
-    cf, shape = s.friction[c][0], cone.of(m)
+    shape = cone.of(m)
     pair = vec(t.ca[c]), vec(t.cb[c]), vec(t.ci[c])
-    da, db = shape.direction(cf, t.relax[0][0] * cf, give(m, t, c), *pair, k, r, dphi, dslip)
-    return shape.force(cf, da), da, db
+    da, db = shape.direction(*law(m, s, t, c), *pair, k, r, dphi, dslip)
+    return shape.force(s.friction[c][0], da), da, db
 
 
 @each_contact
@@ -151,8 +153,7 @@ def condense_contact(m, s, t, c):
     frame, lever0, lever = axes(m, c), levers(m, t, c), next_levers(m, t, c)
     a, b = vec(t.ca[c]), vec(t.cb[c])
     shape = cone.of(m)
-    cf = s.friction[c][0]
-    store(t.ci[c], shape.inverses(cf, t.relax[0][0] * cf, give(m, t, c), a, b))
+    store(t.ci[c], shape.inverses(*law(m, s, t, c), a, b))
     units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
     D = mat(t.D[i])
     for index, (dphi, dslip) in enumerate(units):
