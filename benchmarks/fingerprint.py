@@ -152,14 +152,14 @@ def digest(states: Array) -> str:
 
 
 def compare(new: Array, old: Array) -> str:
-    """"equal", or how far the first step and the last differ."""
+    """Say "equal", or how far the first step and all of them differ."""
     if new.shape != old.shape:
         return f"DIFFERS in shape: {old.shape} before, {new.shape} now"
     if digest(new) == digest(old):
         return "equal"
-    first, last = (float(np.abs(new[k] - old[k]).max(initial=0.0)) for k in (0, -1))
+    first, most = (float(np.abs(new[rows] - old[rows]).max(initial=0.0)) for rows in (slice(1), slice(None)))
     verdict = "rounding" if first < LARGEST else "DIFFERS"
-    return f"{verdict}: {first:.2g} after one step, {last:.2g} after {LOOKS[-1]}"
+    return f"{verdict}: {first:.2g} after one step, {most:.2g} in {LOOKS[-1]}"
 
 
 @dataclass

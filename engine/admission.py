@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine import coordinates, diagnostics
+from vigym.engine import coordinates
 from vigym.engine.errors import StateError
-from vigym.engine.kernels.integrator import SPIN
+from vigym.engine.kernels.axis import HIGH, LOW
+from vigym.engine.kernels.integrator import MOST_SPIN
 from vigym.engine.kernels.step import TICKS
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
@@ -19,7 +20,6 @@ def check_state(
     dt: float,
     state: State,
     limits: tuple[Array, Array],
-    offset: Array,
     env: NDArray[np.int64],
     phi: Array,
     *,
@@ -28,7 +28,6 @@ def check_state(
     """Raise a StateError that names the first thing wrong with the states of the environments numbered `env`.
 
     limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...)
-    offset: of the planes of contacts (len(env), n_contacts)
     phi: joint coordinates (len(env), n_axes), with their full turns
     closed: the poses were made from joint coordinates, so that no joint can be open
     """
@@ -37,7 +36,7 @@ def check_state(
     for name, value in zip("xqvw", state, strict=True):
         for k, i, _ in first(~np.isfinite(value)):  # coordinates so large that poses overflow
             raise StateError(f"{name} of body {mechanism.bodies[i].name!r} of environment {env[k]} is not finite")
-    spin, most = (w * w).sum(-1), SPIN * TICKS / dt
+    spin, most = (w * w).sum(-1), MOST_SPIN * TICKS / dt
     for k, i in first(spin > most * most):
         raise StateError(
             f"w of body {mechanism.bodies[i].name!r} of environment {env[k]} is {np.sqrt(spin[k, i]):.4g} rad/s; "
@@ -50,20 +49,17 @@ def check_state(
                 f"joint {mechanism.joints[j].name!r} of environment {env[k]} is open by {error[k, j]:.3g} (m or rad): "
                 "set poses that close it, or use set_joint_state"
             )
-    if model.n_contacts:
-        gap = diagnostics.gaps(model, x, q, offset)
-        for k, c in first(~((gap >= -SLACK) | model.soft)):
-            raise StateError(
-                f"contact {mechanism.contacts[c].name!r} of environment {env[k]} penetrates its plane by "
-                f"{-gap[k, c]:.3g} m: start it at or above the plane"
-            )
     bounds, bounded = limits
-    for side, excess in (("lower", bounds[..., 0] - phi), ("upper", phi - bounds[..., 1])):
-        flags = bounded[..., 0 if side == "lower" else 1] > 0
-        for k, a in first((excess > SLACK) & flags):
+    for side, pair, excess in (("lower", LOW, bounds[..., LOW] - phi), ("upper", HIGH, phi - bounds[..., HIGH])):
+        for k, a in first((excess > SLACK) & (bounded[..., pair] > 0)):
             raise StateError(
                 f"{model.axis_names[a]!r} of environment {env[k]} is {excess[k, a]:.3g} beyond its {side} limit"
             )
+
+
+def too_deep(model: Model, gap: Array) -> NDArray[np.int64]:
+    """The first hard contact (row of `gap`, contact) that is deeper in the ground than it may start, if there is one."""
+    return first(~((gap >= -SLACK) | model.soft))
 
 
 def first(bad: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -8,6 +8,8 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, orthonormal_basis
 from vigym.engine.validation import Array, identifier, number, read_only, unit_vector, vector
 
+LEVEL = (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)  # normal and tangents of a horizontal plane
+
 
 @dataclass(frozen=True, eq=False)
 class Contact:
@@ -41,6 +43,12 @@ class Contact:
     restitution: float = 0.0
     compliance: float = 0.0
     damping: float = 0.0
+
+    @property
+    def kind(self) -> str:
+        """Its row in the table of kernels/geometry: planes that are level need less arithmetic than others."""
+        axes = (*self.normal.tolist(), *self.tangents.ravel().tolist())
+        return "level plane" if axes == LEVEL else "plane"
 
 
 def make_contact(

@@ -45,7 +45,7 @@ def take(sim: "Simulator", given: Mapping[str, ArrayLike]) -> None:
 def to_track(sim: "Simulator", name: str, value: Array) -> Track:
     """Where a control goes to, (..., num_envs, n, k), or (..., num_envs, n) if that is a column."""
     if name in TARGETS:
-        return Track("target", value, TARGETS.index(name))
+        return Track(name, value, 0)
     sim._acting.add(name)
     if name == "effort":
         return Track(name, np.maximum(np.minimum(value, sim._effort_limit), -sim._effort_limit), 0)
@@ -66,7 +66,7 @@ def rollout(
     checked = {
         name: batch(value, name, steps, (sim.num_envs, *shape(sim, name)), InputError) for name, value in given.items()
     }
-    sim._look()
+    sim._check_start()
     for name, value in checked.items():
         if any(np.may_share_memory(value, array) for array in outputs.values()):
             checked[name] = value.copy()

@@ -13,8 +13,7 @@ import numpy as np
 
 from vigym.engine import parameters
 from vigym.engine.errors import InputError
-from vigym.engine.kernels import joint, layout
-from vigym.engine.kernels.integrator import velocity_change
+from vigym.engine.kernels import body, joint, layout
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
 from vigym.engine.kernels.quaternion import matrix, store
 from vigym.engine.kernels.step import begin_step
@@ -27,11 +26,12 @@ if TYPE_CHECKING:
 STEP = 1e-30
 RESIDUALS = ("r", "delta", "rN", "cr", "lr")
 MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
+BEFORE = ("x", "q", "v", "w", "h0", "angle", "rebound")  # whose values before the last step are kept
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, tuple[int, ...]]  # one input: a field, an entity of it, the columns that move together
 EACH = {"force": [(0,), (1,), (2,)], "torque": [(0,), (1,), (2,)], "inertia": [(k,) for k in range(6)]}
-CONTROLS = {"effort": "effort", "force": "force", "torque": "torque", "target": "target", "target_velocity": "target"}
+CONTROLS = ("effort", "force", "torque", "target", "target_velocity")
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,8 @@ class Gradients:
 
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
-    if name in CONTROLS:
-        columns: tuple[int, ...] = (int(name == "target_velocity"),)
-        source = CONTROLS[name]
-    else:
+    source, columns = parameters.Place(name)
+    if name not in CONTROLS:
         parameters.shape(sim.model, name)  # InputError if there is no such parameter
         source, columns = parameters.PLACES[name]
     entities = getattr(sim._lanes.store, source).shape[1]
@@ -117,12 +115,12 @@ def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) 
             begin_step(m, state, scratch)
             if state is s:
                 move_coordinates(m, s, t)
-            scratch.h[...], scratch.live[...] = sim.dt, 1.0
+            scratch.h, scratch.live = sim.dt, 1.0
             start(m, state, scratch)
             at_solution(state, scratch, fields, inputs + 1)
             residual(m, state, scratch)
         for name in RESIDUALS:
-            getattr(real_t, name)[...] = getattr(t, name).imag / STEP
+            setattr(real_t, name, getattr(t, name).imag / STEP)
         factorize(m, real_s, real_t)
         substitute(m, real_s, real_t)
     out = np.zeros((lanes, n, 12))
@@ -140,10 +138,9 @@ def lanes_of(value: Array, times: int) -> Array:
 def before(s: Group, fields: dict[str, Array], times: int) -> None:
     """The state before the last step, and everything that went into it."""
     for name, value in fields.items():
-        getattr(s, name)[...] = lanes_of(value, times)
-    for name, part in (("x", slice(0, 3)), ("q", slice(3, 7)), ("v", slice(7, 10)), ("w", slice(10, 13))):
-        getattr(s, name)[...] = s.old[:, part]
-    s.angle[...], s.led[...], s.rebound[:, :1] = s.old_angle[:, :1], s.old_led, s.rebound[:, 1:]
+        setattr(s, name, lanes_of(value, times))
+    for name in BEFORE:
+        setattr(s, name, getattr(s, f"old_{name}"))
 
 
 def perturb(s: Group, steps: Sequence[Step]) -> None:
@@ -164,11 +161,11 @@ def perturb(s: Group, steps: Sequence[Step]) -> None:
 
 def move_coordinates(m: Group, s: Group, t: Group) -> None:
     """The joint coordinates before the step move with the perturbed poses: rates are taken from there."""
-    for i in range(m.size[0]):
+    for i in range(m.n_bodies):
         t.xn[i], t.qn[i] = s.x[i], s.q[i]
         store(t.Rn[i], matrix(list(s.q[i])))
-    for i in range(m.size[3]):
-        kind = int(m.kind[i])
+    for i in range(m.n_joints):
+        kind = int(m.joint_kind[i])
         if not joint.is_floating(kind):
             kt, kr, _ = joint.free(kind)
             a = m.first_axis[i]
@@ -181,15 +178,15 @@ def move_coordinates(m: Group, s: Group, t: Group) -> None:
 def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> None:
     """Put the unknowns where the last step found them."""
     for name in UNKNOWNS:
-        getattr(t, name)[...] = getattr(s, name)
-    t.relax[...] = s.status[:, 4:]
-    t.V[...] = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
+        setattr(t, name, getattr(s, name))
+    t.relax = s.relaxed
+    t.V = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
 
 
 def next_state(s: Group, t: Group, real: Group, i: int) -> Array:
     """d(x, rotation, v, w) of body i after the step, one row a lane: the direct part plus the one through V."""
     y, om = real.y[i], real.V[i, 3:]
-    dV = np.array(velocity_change(real.h[0][0], real.sq[i][0], list(om), list(y)))
+    dV = np.array(body.tangent(real, i).rates(list(y)))
     q, dq = real.qn[i].T, t.qn[i].imag.T / STEP
     R = rotation_matrix(real.q[i].T)  # before the step
     dx = t.xn[i].imag / STEP + y[:3]

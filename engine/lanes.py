@@ -11,7 +11,7 @@ from vigym.engine.kernels import layout
 from vigym.engine.kernels.cache import SOURCES, DiskCache
 from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.simd import compiled as compile_kernel
-from vigym.engine.kernels.step import step
+from vigym.engine.kernels.step import look, step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
@@ -21,8 +21,10 @@ LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slowe
 
 WHAT = "the physics for this kind of mechanism, once for this machine (5 to 20 s)"
 _step = compile_kernel(step, DiskCache("step", SOURCES, WHAT))
+_look = compile_kernel(look, DiskCache("look", SOURCES, "what contacts tell, once for this kind (1 s)", small=True))
 
 Indices = NDArray[np.int64]
+Snapshot = tuple[Indices, NDArray[np.float64]]
 
 
 class Track(NamedTuple):
@@ -50,15 +52,15 @@ class Lanes:
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
             getattr(self.store, name)[...] = value[None, ..., None]
-        self.store.led[...] = options.dt
+        self.store.h0[...] = options.dt
         self.store.q[:, :, 0] = 1.0  # lanes that fill up the last group
-        self.store.status[:, :, 0] = 1.0
+        self.store.converged[...] = 1.0
         for name in ("ca", "cb", "la", "lb"):
             getattr(self.store, name)[...] = 1.0
-        self.set("real", np.ones((num_envs, 1, 1)))
+        self.set("real", np.ones(num_envs))
 
     def get(self, name: str) -> Array:
-        """A copy of a field, (num_envs, n, k)."""
+        """A copy of a field, (num_envs, n, k), or (num_envs,) of a single number."""
         rows = self._rows[name]
         return rows.copy().reshape(len(rows) * LANES, *rows.shape[2:])[: self.num_envs]
 
@@ -93,6 +95,31 @@ class Lanes:
             self._plan.run(repeat)
         else:
             self._entry(*self._job, repeat)
+
+    def publish(self, env: Indices | None = None) -> None:
+        """Write down what the contacts of the environments `env`, or of all, tell of their state."""
+        groups = self.store.groups
+        if not self.store.features.contacts:
+            return
+        if not self.compiled:
+            with np.errstate(all="ignore"):
+                look(self.constants[0], self.store, self.scratch[0][0], 0, groups)
+            return
+        entry = specialized(_look, *self._job[:3])
+        some = range(groups) if env is None else np.unique(env // LANES)
+        spans = [(0, groups)] if len(some) == groups else [(int(group), int(group) + 1) for group in some]
+        for first, last in spans:
+            entry(*self._job[:3], first, last)
+
+    def snapshot(self, env: Indices) -> Snapshot:
+        """All that belongs to the environments `env` (and their neighbours), for `put_back`."""
+        groups = np.unique(env // LANES)
+        return groups, self.store.slab[groups]
+
+    def put_back(self, snapshot: Snapshot) -> None:
+        """Undo all changes since the snapshot."""
+        groups, slab = snapshot
+        self.store.slab[groups] = slab
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
         """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""

@@ -2,21 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.contact import Contact
 from vigym.engine.graph import Tree, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
-from vigym.engine.kernels import axis, layout
-from vigym.engine.kernels.cone import CONES
-from vigym.engine.kernels.contact import LEVEL
+from vigym.engine.kernels import axis, geometry, layout
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
+PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS = 40
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
@@ -33,15 +30,6 @@ class Options:
     dt: float
     tolerance: float
     smoothing: float = 0.0
-
-
-class ContactTable(NamedTuple):
-    """Contacts, one row each."""
-
-    body: np.ndarray
-    point: np.ndarray
-    normal: np.ndarray
-    radius: np.ndarray
 
 
 class Model:
@@ -65,31 +53,28 @@ class Model:
         self.kinds = np.array([kind_of(joint) for joint in self.joints])
         self.soft = np.array([contact.compliance > 0 for contact in mechanism.contacts], bool)
         self.features = Features(
-            kinds=tuple(sorted({int(kind) for kind in self.kinds})),
+            joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
+            contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
             limits=tuple(sorted({pair for joint in mechanism.joints for pair in axis_pairs(joint)})),
-            contacts=self.n_contacts > 0,
             loops=bool(self.tree.loops),
-            level=all(np.array_equal(LEVEL, plane_axes(contact)) for contact in mechanism.contacts),
             cone=cone,
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
             soft=bool(self.soft.any()),
             smooth=smooth,
         )
-        kinds = [kind for kind in self.features.kinds if kind % 16 != FLOATING or self.features.loops]
+        kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
-            n=self.n_bodies,
-            c=self.n_contacts,
-            a=self.n_axes,
-            j=len(self.joints),
-            loops=len(self.loops.joints),
-            pieces=sum(map(len, self.loops.pieces)),
-            couplings=len(self.loops.couplings),
-            pairs=sum(len(here) ** 2 for here in self.loops.pieces),
-            p=CONES[cone].PAIRS,
-            k=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
+            n_bodies=self.n_bodies,
+            n_contacts=self.n_contacts,
+            n_axes=self.n_axes,
+            n_joints=len(self.joints),
+            n_loops=len(self.loops.joints),
+            n_pieces=sum(map(len, self.loops.pieces)),
+            n_couplings=len(self.loops.couplings),
+            coupling_entries=sum(len(here) ** 2 for here in self.loops.pieces),
+            most_free=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
         )
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
-        self.contact_table = self._contact_table()
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
         self.loop_table = self.table(mechanism.joints, self.loops.joints)
@@ -137,28 +122,20 @@ class Model:
         joints = [joint for i in self.tree.order if (joint := self.tree.joints[i]) is not None]
         return joint_table(joints, [numbers[joint.name] for joint in joints], self.bodies, self.first_axis)
 
-    def _contact_table(self) -> ContactTable:
-        contacts = self.mechanism.contacts
-        return ContactTable(
-            np.array([self.bodies[contact.body] for contact in contacts], int),
-            np.array([contact.point for contact in contacts], float).reshape(-1, 3),
-            np.array([contact.normal for contact in contacts], float).reshape(-1, 3),
-            np.array([contact.radius for contact in contacts], float),
-        )
-
     def constants(self, options: Options) -> Store:
         """The store shared by all environments."""
         store = layout.model_store(self.features, self.sizes)
         m, mechanism = store[0], self.mechanism
         names = [joint.name for joint in mechanism.joints]
         m.gravity[0] = mechanism.gravity
-        accurate = min(options.tolerance, GEOMETRY)
-        m.option[0] = options.dt, options.tolerance, WARM_START_FLOOR, accurate, options.smoothing
-        m.scale[0] = self.force_scale, self.length_scale, ACCELERATION
+        m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
+        m.accuracy, m.first_floor = min(options.tolerance, GEOMETRY), WARM_START_FLOOR
+        m.force_scale, m.acceleration = self.force_scale, ACCELERATION
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, self.length_scale)
-        m.size[:] = self.sizes[: len(m.size)]
-        m.limit[0] = MAX_ITERATIONS
-        m.order[:], m.kind[:] = self.tree.order, self.kinds
+        for name in layout.COUNTS:
+            setattr(m, name, getattr(self.sizes, name))
+        m.max_iterations = MAX_ITERATIONS
+        m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         for i, joint in enumerate(self.joints):
             if joint is None:
                 m.child[i], m.parent[i] = i, self.n_bodies
@@ -168,11 +145,11 @@ class Model:
                 frames(m, i, joint)
         held = self._held()
         for c, contact in enumerate(mechanism.contacts):
-            m.contact_body[c] = self.bodies[contact.body]
-            m.point[c] = contact.point
-            m.frame[c] = plane_axes(contact)
+            m.contact_body[c], m.contact_kind[c] = self.bodies[contact.body], geometry.number(contact.kind)
+            for name, value in geometry.KINDS[contact.kind].describe(contact).items():
+                getattr(m, name)[c] = value
             # a body that cannot move cannot be pushed out of the ground: its contacts are kept from touching it
-            m.plane[c] = -OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0, contact.radius
+            m.clearance[c] = OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0
         self._loop_tables(m)
         return store
 
@@ -210,27 +187,22 @@ class Model:
         friction = column("friction")
         bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit, friction, friction], -1)
         bounded = np.isfinite(bounds)
-        bounded[:, 4:] = friction[:, None] > 0
+        bounded[:, [axis.SLIP, axis.BACK]] = friction[:, None] > 0
         drives = np.concatenate([np.zeros(0, bool), *map(driven, self.axis_joints)])
-        bounded[:, 2:4] &= drives[:, None]
+        bounded[:, [axis.CUT, axis.UNCUT]] &= drives[:, None]
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
             "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
             "restitution": np.array([[contact.restitution] for contact in mechanism.contacts]).reshape(-1, 1),
-            "soft": np.array([[c.compliance, c.damping] for c in mechanism.contacts]).reshape(-1, 2),
+            "compliance": np.array([[contact.compliance] for contact in mechanism.contacts]).reshape(-1, 1),
+            "contact_damping": np.array([[contact.damping] for contact in mechanism.contacts]).reshape(-1, 1),
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
-            "gains": np.stack([column(name) for name in ("stiffness", "rest", "damping", "kp", "kd")], -1),
-            "target": np.stack([column("target"), column("target_velocity")], -1),
+            **{name: column(name)[:, None] for name in PER_AXIS},
             "bounds": np.where(bounded, bounds, 0.0),
             "bounded": bounded.astype(float),
             "effort_limit": np.where(drives, np.inf, effort_limit)[:, None],
         }
-
-
-def plane_axes(contact: Contact) -> np.ndarray:
-    """Rows n, t1, t2 in the world frame."""
-    return np.array([contact.normal, *contact.tangents])
 
 
 def driven(joint: Joint) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Poses, velocities and gaps as loops over environments and bodies: what resets and read-outs need.
+"""Poses and velocities as loops over environments and bodies, for resets and read-outs.
 
 Arrays lead with the environment, (N, ...). An environment's numbers do not depend on how many there are.
 """
@@ -6,6 +6,7 @@ Arrays lead with the environment, (N, ...). An environment's numbers do not depe
 import numpy as np
 
 from vigym.engine.compiled import compiled, inlined
+from vigym.engine.kernels.integrator import advance, velocity
 
 
 @inlined
@@ -87,39 +88,24 @@ def forward(parent, child, axis, turns, basis, slides, orientation, parent_ancho
 def before(x, q, v, w, h, x0, q0):
     """The poses x0, q0 from which v and w (N, n, 3) led to x, q in a step of length h (N,)."""
     for n in range(len(x)):
-        half = 0.5 * h[n]
         for i in range(x.shape[1]):
-            u0, u1, u2 = half * w[n, i, 0], half * w[n, i, 1], half * w[n, i, 2]
-            c = np.sqrt(max(1.0 - (u0 * u0 + u1 * u1 + u2 * u2), 0.0))
-            earlier = product(q[n, i], (c, -u0, -u1, -u2))
+            om = rotated(q[n, i], w[n, i])
+            back = (-v[n, i, 0], -v[n, i, 1], -v[n, i, 2]), (-om[0], -om[1], -om[2])
+            there, turned = advance(h[n], (x[n, i], q[n, i]), back)
             for k in range(3):
-                x0[n, i, k] = x[n, i, k] - h[n] * v[n, i, k]
+                x0[n, i, k] = there[k]
             for k in range(4):
-                q0[n, i, k] = earlier[k]
+                q0[n, i, k] = turned[k]
 
 
 @compiled
 def between(x0, q0, x1, q1, h, v, w):
     """The velocities v, w (N, n, 3) that lead from x0, q0 to x1, q1 in a step of length h (N,)."""
     for n in range(len(x0)):
-        rate = 1.0 / h[n]
         for i in range(x0.shape[1]):
-            back = (q0[n, i, 0], -q0[n, i, 1], -q0[n, i, 2], -q0[n, i, 3])
-            change = product(back, q1[n, i])
-            twice = -2.0 * rate if change[0] < 0.0 else 2.0 * rate
+            q = q1[n, i]
+            speed, om = velocity(h[n], (x0[n, i], q0[n, i]), (x1[n, i], q))
+            spin = rotated((q[0], -q[1], -q[2], -q[3]), om)
             for k in range(3):
-                v[n, i, k] = rate * (x1[n, i, k] - x0[n, i, k])
-                w[n, i, k] = twice * change[k + 1]
-
-
-@compiled
-def gaps(body, point, normal, radius, offset, x, q, out):
-    """Distances (N, c) of contacts from their planes, which lie at `offset` (N, c)."""
-    for n in range(len(x)):
-        for c in range(len(body)):
-            i = body[c]
-            arm = rotated(q[n, i], point[c])
-            height = 0.0
-            for k in range(3):
-                height += normal[c, k] * (x[n, i, k] + arm[k])
-            out[n, c] = height - (offset[n, c] + radius[c])
+                v[n, i, k] = speed[k]
+                w[n, i, k] = spin[k]

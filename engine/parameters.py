@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vigym.engine.admission import SLACK
 from vigym.engine.errors import InputError
+from vigym.engine.kernels.axis import BACK, CUT, SLIP, UNCUT
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
@@ -22,23 +22,23 @@ class Place(NamedTuple):
     """Where a parameter is kept: columns of a field."""
 
     field: str
-    columns: tuple[int, ...]
+    columns: tuple[int, ...] = (0,)
 
 
 PLACES = {
-    "mass": Place("mass", (0,)),
+    "mass": Place("mass"),
     "inertia": Place("inertia", (0, 1, 2, 3, 4, 5)),
-    "friction": Place("friction", (0,)),
-    "restitution": Place("restitution", (0,)),
-    "compliance": Place("soft", (0,)),
-    "contact_damping": Place("soft", (1,)),
-    "offset": Place("offset", (0,)),
-    "stiffness": Place("gains", (0,)),
-    "damping": Place("gains", (2,)),
-    "kp": Place("gains", (3,)),
-    "kd": Place("gains", (4,)),
-    "effort_limit": Place("bounds", (2, 3)),
-    "joint_friction": Place("bounds", (4, 5)),
+    "friction": Place("friction"),
+    "restitution": Place("restitution"),
+    "compliance": Place("compliance"),
+    "contact_damping": Place("contact_damping"),
+    "offset": Place("offset"),
+    "stiffness": Place("stiffness"),
+    "damping": Place("damping"),
+    "kp": Place("kp"),
+    "kd": Place("kd"),
+    "effort_limit": Place("bounds", (CUT, UNCUT)),
+    "joint_friction": Place("bounds", (SLIP, BACK)),
 }
 
 
@@ -119,12 +119,3 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
             )
     for k, i in np.argwhere(bad)[:1]:
         raise InputError(f"{name} of {names[i]} (environment {env[k]}) must be {rule}, got {value[k, i].tolist()}")
-
-
-def check_gaps(model: Model, gaps: Array, env: Indices) -> None:
-    """InputError if a plane was moved into what is above it."""
-    for k, c in np.argwhere((gaps < -SLACK) & ~model.soft)[:1]:
-        name = model.mechanism.contacts[c].name
-        raise InputError(
-            f"offset of contact {name!r} (environment {env[k]}): the plane would cut {-gaps[k, c]:.3g} m deep"
-        )

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.engine import coordinates, diagnostics
+from vigym.engine import coordinates
 from vigym.engine.errors import InputError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array
@@ -95,11 +95,10 @@ class Recorder:
         """Write the state that `steps` time steps have led to; start: it does not follow from the last frame."""
         sim, env = self.sim, self.env
         self.steps += steps
-        x, q = (sim._lanes.row(name, env)[None] for name in "xq")
-        gaps = diagnostics.gaps(sim.model, x, q, sim.parameter("offset")[env][None])
-        error = coordinates.errors(sim.model, x, q).max(initial=0.0)
+        x, q, forces, gaps = (sim.row(name, env) for name in ("x", "q", "contact_force", "gap"))
+        error = coordinates.errors(sim.model, x[None], q[None]).max(initial=0.0)
         told = np.zeros(self.n_actions) if action is None else np.asarray(action, float)
-        parts = x, q, sim.contact_forces()[env], gaps, error, told, 0.0 if reward is None else reward
+        parts = x, q, forces, gaps, error, told, 0.0 if reward is None else reward
         row = np.concatenate([np.ravel(part) for part in parts]).astype("<f4")
         self._chunk(struct.pack("<II", self.steps & 0xFFFFFFFF, START * start) + row.tobytes())
 

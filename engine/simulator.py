@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import controls, coordinates, diagnostics, parameters
-from vigym.engine.admission import check_state
+from vigym.engine.admission import check_state, too_deep
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
-from vigym.engine.kernels.step import FAST, TICKS
-from vigym.engine.lanes import Indices, Lanes
+from vigym.engine.kernels.integrator import MOST_TURN
+from vigym.engine.kernels.step import TICKS
+from vigym.engine.lanes import Indices, Lanes, Snapshot
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options, driven
 from vigym.engine.recording import Recorder
@@ -22,7 +23,8 @@ from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
 
-MAGIC = b"vigym-1"
+MAGIC = b"vigym-2"
+STATUS = {"converged": bool, "iterations": int, "residual": float, "substeps": int, "relaxed": int}  # see `Status`
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 
 
@@ -72,8 +74,8 @@ class Simulator:
         start = coordinates.close_loops(self.model, self.model.per_axis("start")[None], x, q)
         x, q = coordinates.forward(self.model, start, x, q)
         rest = np.zeros_like(x)
-        self._write(np.arange(self.num_envs), State(x, q, rest, rest), start, np.zeros_like(start), np.array([self.dt]))
-        self._unchecked = True
+        self._put(np.arange(self.num_envs), State(x, q, rest, rest), start, np.zeros_like(start), np.array([self.dt]))
+        self._unchecked = True  # nobody has looked at this state yet, and no contact was asked about it
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = name.startswith("_") or name == "recorders" or type(self) is not Simulator
@@ -100,9 +102,7 @@ class Simulator:
     @property
     def status(self) -> Status:
         """How the last step went, one entry an environment."""
-        status = self._get("status")[:, 0]
-        iterations, substeps, relaxed = status[:, [1, 3, 4]].astype(int).T
-        return Status(status[:, 0] > 0.5, iterations, status[:, 2], substeps, relaxed)
+        return Status(*(self._get(name).astype(kind) for name, kind in STATUS.items()))
 
     def set_state(
         self,
@@ -125,8 +125,8 @@ class Simulator:
         else:
             phi = coordinates.positions(self.model, new.x, new.q)
         self._check(env, new, phi)
-        led = self._led(new.w)
-        self._write(env, new, phi, coordinates.velocities(self.model, *new, led), led)
+        h0 = self._step_before(new.w)
+        self._write(env, new, phi, coordinates.velocities(self.model, *new, h0), h0)
 
     def _given(self, env: Indices, x: Any = None, q: Any = None, v: Any = None, w: Any = None) -> State:
         """The state of the environments `env`, with what is given in its place."""
@@ -168,14 +168,14 @@ class Simulator:
         # no body spins faster than all joints and the fastest root together; where that could be too fast for one
         # step, a very short one tells how fast it really is
         fastest = np.abs(rates).sum(-1) + np.linalg.norm(root.w, axis=-1).max(-1, initial=0.0)
-        led = np.full(len(env), self.dt)
-        if (fastest * self.dt > FAST).any():
-            led = self._led(self._state_of(phi, rates, root, 1e-3 / np.maximum(fastest, 1e-3)).w)
-        new = self._state_of(phi, rates, root, led)
+        h0 = np.full(len(env), self.dt)
+        if (fastest * self.dt > MOST_TURN).any():
+            h0 = self._step_before(self._state_of(phi, rates, root, 1e-3 / np.maximum(fastest, 1e-3)).w)
+        new = self._state_of(phi, rates, root, h0)
         if model.loops.joints:  # joints that close loops have coordinates of their own
-            phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, led)
+            phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
         self._check(env, new, phi, closed=not model.loops.joints)
-        self._write(env, new, phi, rates, led)
+        self._write(env, new, phi, rates, h0)
 
     def _state_of(self, phi: Array, rates: Array, roots: State, h: Array) -> State:
         """The state to which a step of length h (N,) at the joint velocities `rates` leads."""
@@ -189,29 +189,52 @@ class Simulator:
         v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
         return State(x[n:], q[n:], v, w)
 
-    def _led(self, w: Array) -> Array:
-        """The step (N,) that can have led to these spins: dt, halved as often as needed."""
+    def _step_before(self, w: Array) -> Array:
+        """Length of the step (N,) that can have led to these spins: dt, halved as often as needed."""
         spin = np.linalg.norm(w, axis=-1).max(-1)
-        halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self.dt / FAST, 1.0))), np.log2(TICKS))
+        halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self.dt / MOST_TURN, 1.0))), np.log2(TICKS))
         return self.dt / 2.0**halvings
 
-    def _write(self, env: Indices, state: State, phi: Array, rates: Array, led: Array) -> None:
-        for name, value in zip("xqvw", state, strict=True):
-            self._set(name, value, env)
-        self._set("angle", phi[..., None], env)
-        self._set("rate", rates[..., None], env)
-        self._set("led", led[:, None, None], env)
-        self._set("fresh", np.ones(1), env)
-        self._set("rebound", np.zeros(1), env)
-        self._set("status", np.array([1.0, 0.0, 0.0, 0.0, 0.0]), env)
+    def _write(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
+        """Take over a state that was checked but for its contacts; StateError, and nothing changes, if one is deep in
+        the ground."""
+        before = self._lanes.snapshot(env)
+        self._put(env, state, phi, rates, h0)
+        self._look(env, before)
         if len(env) == self.num_envs:
             self._unchecked = False
         for recorder in self.recorders:
             recorder.jump(env)
 
+    def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
+        """Write a state, with nothing to start warm from."""
+        for name, value in zip("xqvw", state, strict=True):
+            self._set(name, value, env)
+        for name, axes in {"angle": phi, "rate": rates}.items():
+            self._set(name, axes[..., None], env)
+        self._set("rebound", np.zeros(1), env)
+        numbers = {"h0": h0, "fresh": 1.0, "converged": 1.0, "iterations": 0.0}
+        for name, number in (numbers | {"residual": 0.0, "substeps": 0.0, "relaxed": 0.0}).items():
+            self._set(name, np.asarray(number), env)
+
+    def _look(self, env: Indices, before: Snapshot | None = None) -> None:
+        """Publish what contacts tell; StateError, after `before` was put back, if a hard one is deep in the ground."""
+        if not self.model.n_contacts:
+            return
+        self._lanes.publish(env)
+        gap = self._get("gap")[env, :, 0]
+        for k, c in too_deep(self.model, gap):
+            if before is not None:
+                self._lanes.put_back(before)
+            name = self.model.mechanism.contacts[c].name
+            raise StateError(
+                f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at or "
+                "above the plane"
+            )
+
     def _check(self, env: Indices, state: State, phi: Array, closed: bool = False) -> None:
         limits = self._get("bounds")[env], self._get("bounded")[env]
-        check_state(self.model, self.dt, state, limits, self.parameter("offset")[env], env, phi, closed=closed)
+        check_state(self.model, self.dt, state, limits, env, phi, closed=closed)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(
@@ -234,7 +257,7 @@ class Simulator:
         """
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
-        self._look()
+        self._check_start()
         if self._acting or not (effort is force is torque is target is target_velocity is None):
             controls.take(self, controls.named(effort, force, torque, target, target_velocity))
         self._lanes.run(repeat)
@@ -262,10 +285,12 @@ class Simulator:
         """
         return controls.rollout(self, controls.named(effort, force, torque, target, target_velocity), steps, read, out)
 
-    def _look(self) -> None:
-        """At the default pose, when it is first used."""
+    def _check_start(self) -> None:
+        """Check the default pose when it is first used."""
         if self._unchecked:
-            self._check(np.arange(self.num_envs), self.state, self.joint_positions())
+            env = np.arange(self.num_envs)
+            self._check(env, self.state, self.joint_positions())
+            self._look(env)
             self._unchecked = False
 
     # -------------------------------------------------------------------------------------------- read-out
@@ -289,37 +314,62 @@ class Simulator:
 
     def contact_gaps(self) -> Array:
         """Distance of every contact from its plane, m (num_envs, n_contacts)."""
-        x, q, _, _ = self.state
-        return diagnostics.gaps(self.model, x, q, self.parameter("offset"))
+        return self._told("gap")[..., 0]
+
+    def contact_points(self) -> Array:
+        """The point of the body that touches (or would), m, world (num_envs, n_contacts, 3)."""
+        return self._told("contact_point")
 
     def contact_velocities(self) -> Array:
         """Velocity of the point of the body that touches (or would), m/s, world (num_envs, n_contacts, 3).
 
         Friction acts against it; its tangential part is 0 where a contact sticks or rolls.
         """
-        state = self.state
-        _, q0 = coordinates.pose_before(*state, self._get("led")[:, 0, 0])
-        return diagnostics.contact_velocities(self.model, q0, state.v, state.w)
+        return self._told("contact_velocity")
+
+    def contact_slips(self) -> Array:
+        """Speed at which the touching point of every contact slides along the surface, m/s (num_envs, n_contacts)."""
+        return self._told("slip")[..., 0]
 
     def contact_forces(self) -> Array:
         """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
-        pairs, friction = self._get("ca"), self._get("friction")[..., 0]
-        frame = self._lanes.constants.frame[0]
-        moved = (self._get("status")[:, 0, 3] > 0)[:, None]
-        local = np.stack(CONES[self.cone].force(friction, list(np.moveaxis(pairs, -1, 0))), -1)
-        return np.einsum("ncj,cjk->nck", local * moved[..., None], frame)
+        return self._told("contact_force")
+
+    def gaps_at(self, env: Indices, x: Array, q: Array) -> Array:
+        """Gaps (len(env), n_contacts) that the contacts of the environments `env` would have at the poses x, q
+        (len(env), n_bodies, 3 or 4), m; nothing changes."""
+        before = self._lanes.snapshot(env)
+        self._set("x", x, env)
+        self._set("q", q, env)
+        self._lanes.publish(env)
+        gaps = self._get("gap")[env, :, 0]
+        self._lanes.put_back(before)
+        return gaps
+
+    def _told(self, name: str) -> Array:
+        """A field that the kernels publish about contacts."""
+        if self._unchecked:
+            self._lanes.publish()
+        return self._get(name)
+
+    def row(self, name: str, env: int) -> Array:
+        """A field of one environment, as the kernels keep it (layout.py)."""
+        if self._unchecked:
+            self._lanes.publish()
+        return self._lanes.row(name, env)
 
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
         x, _, v, w = self.state
-        parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions(), self._get("gains")
+        parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions()
+        springs = self._get("stiffness")[..., 0], self._get("rest")[..., 0]
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
-        return stored + diagnostics.energy(self.model, x, v, w, *parts)
+        return stored + diagnostics.energy(self.model, x, v, w, *parts, *springs)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
         mass, inertia = self.parameter("mass"), self.parameter("inertia")
-        return diagnostics.momentum(*self.state, mass, inertia, self._get("led")[:, 0, 0])
+        return diagnostics.momentum(*self.state, mass, inertia, self._get("h0"))
 
     def gradients(self, *inputs: str) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
@@ -351,11 +401,18 @@ class Simulator:
         }
         for name, array in arrays.items():
             parameters.check(self.model, name, array, env)
-        if "offset" in arrays:  # planes may move, but not into what is above them
-            state = State(*(part[env] for part in self.state))
-            parameters.check_gaps(self.model, diagnostics.gaps(self.model, state.x, state.q, arrays["offset"]), env)
+        before = self._lanes.snapshot(env)
         for name, array in arrays.items():
             parameters.write(self._lanes, name, array, env)
+        if "offset" in arrays:  # planes may move, but not into what is above them
+            self._lanes.publish(env)
+            gap = self._get("gap")[env, :, 0]
+            for k, c in too_deep(self.model, gap):
+                self._lanes.put_back(before)
+                name = self.model.mechanism.contacts[c].name
+                raise InputError(
+                    f"offset puts contact {name!r} of environment {env[k]} {-gap[k, c]:.3g} m below its plane"
+                )
         self._effort_limit = self._get("effort_limit")[..., 0]
 
     # -------------------------------------------------------------------------------------------- save and restore

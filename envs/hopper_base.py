@@ -20,10 +20,10 @@ CLEAR = 1e-6  # m; below it, the foot touches the ground: contacts are solved to
 
 
 @compiled
-def look(x, q, v, w, h, R, om, lean, tilt, foot, slip, touching, fallen):
-    """Read off the state of all environments (n, body, ...) what the tasks need; h is the time step, s.
+def look(x, q, v, w, gaps, slips, R, om, lean, tilt, foot, slip, touching, fallen):
+    """Read off the state of all environments (n, body, ...) what the tasks need.
 
-    R: rotation matrix of the bodies, which share it; om: angular velocity, rad/s, world; lean: sin^2 of half
+    gaps, slips: (n, 1) of the foot, as the simulator tells them, m and m/s. R: rotation matrix of the bodies, which share it; om: angular velocity, rad/s, world; lean: sin^2 of half
     the angle from upright; tilt: that angle, degrees; foot: its height, m; slip: its horizontal speed, m/s, if on the
     ground; touching: whether it is; fallen: sphere or upper end of the pole in the ground, which stops only the foot
     """
@@ -39,17 +39,10 @@ def look(x, q, v, w, h, R, om, lean, tilt, foot, slip, touching, fallen):
         r[0, 2], r[1, 2], r[2, 2] = 2.0 * (q1 * q3 + q0 * q2), 2.0 * (q2 * q3 - q0 * q1), 1.0 - 2.0 * lean[n]
         for i in range(3):
             om[n, i] = r[i, 0] * w1 + r[i, 1] * w2 + r[i, 2] * w3
-        foot[n] = x[n, 1, 2] - HALF * r[2, 2]
+        foot[n] = gaps[n, 0]
         touching[n] = foot[n] < CLEAR
+        slip[n] = slips[n, 0] if touching[n] else 0.0
         fallen[n] = x[n, 0, 2] < RADIUS or x[n, 1, 2] + HALF * r[2, 2] < 0.0
-        # Friction acts on v + R0 (w x p) with p = -HALF e3 and the orientation R0 before the step, from which a turn by
-        # h w led to R; in the plane across w, that turn has the cosine c and the sine s |w|
-        square = w1 * w1 + w2 * w2 + w3 * w3
-        c, s = 1.0 - 0.5 * h * h * square, h * np.sqrt(max(1.0 - 0.25 * h * h * square, 0.0))
-        a1, a2, a3 = s * w3 * w1 - c * w2, s * w3 * w2 + c * w1, s * (w3 * w3 - square)
-        along = v[n, 1, 0] + HALF * (r[0, 0] * a1 + r[0, 1] * a2 + r[0, 2] * a3)
-        across = v[n, 1, 1] + HALF * (r[1, 0] * a1 + r[1, 1] * a2 + r[1, 2] * a3)
-        slip[n] = np.sqrt(along * along + across * across) if touching[n] else 0.0
 
 
 class HopperTask(RobotTask):
@@ -98,7 +91,7 @@ class HopperTask(RobotTask):
     def look(self) -> None:
         """Read the state, see `look`."""
         seen = self.R, self.om, self.lean, self.tilt, self.foot, self.slip, self.touching, self.fallen
-        look(*self.state, self.sim.dt, *seen)
+        look(*self.state, self.sim.contact_gaps(), self.sim.contact_slips(), *seen)
 
     def info(self) -> dict[str, Array]:
         return super().info() | {"tilt": self.tilt.copy()}

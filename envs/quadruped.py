@@ -250,8 +250,9 @@ class Quadruped(RobotTask):
         joints = self.sim.model.mechanism.joints
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
         self.neutral = np.array([joint.target[0] for joint in joints])  # targets that hold STANDING
-        table = self.sim.model.contact_table
-        self.ground, self.foot_points = table.normal[0], table.point[:4]
+        contacts = self.sim.model.mechanism.contacts
+        self.ground = np.array(contacts[0].normal)
+        self.foot_points = np.array([contact.point for contact in contacts[:4]])
         self.knee_points = np.array([joint.child_anchor for joint in joints[2::3]])
         n = num_envs
         self.command = np.zeros((n, 3))
@@ -314,10 +315,12 @@ class Quadruped(RobotTask):
 
     def look(self) -> None:
         """Read the state, see `look`."""
-        given = self.ground, self.knee_points, self.foot_points, self.health, self.floors
+        told = self.sim.contact_gaps(), self.sim.contact_slips()
+        given = self.ground, self.knee_points, self.health, self.floors
         seen = self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip, self.worst, self.healthy
         self.joints, self.rates = self.sim.joint_positions(), self.sim.joint_velocities()
-        look(*self.state, self.sim.dt, *given, *seen)
+        x, q, v, _ = self.state
+        look(x, q, v, *told, *given, *seen)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"

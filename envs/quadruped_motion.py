@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from vigym.assets import unitree_a1
 from vigym.engine.compiled import compiled
 
-FOOT_RADIUS, KNEE_RADIUS = unitree_a1.FOOT_RADIUS, 0.02  # m
+KNEE_RADIUS = 0.02  # m
 HALF_LENGTH, HALF_WIDTH, HALF_HEIGHT = 0.24, 0.097, 0.057  # m, of the trunk with its hip motors
 CLEAR = 1e-6  # m; below it, a foot touches the ground: contacts are solved to 1e-10 m
 STANDS = 0.05  # m/s, rad/s: a slower command is one to stand still
@@ -17,11 +16,31 @@ TERMS = ("velocity", "yaw", "feet", "survive", "vertical", "tilt", "ctrl", "rate
 
 
 @compiled
-def look(x, q, v, w, h, ground, knee, foot, health, floors, up, normal, velocity, heights, gaps, slip, worst, healthy):
-    """Read off the state of all environments (n, body, ...) what the task needs; h is the time step, s.
+def look(
+    x,
+    q,
+    v,
+    told_gaps,
+    told_slips,
+    ground,
+    knee,
+    health,
+    floors,
+    up,
+    normal,
+    velocity,
+    heights,
+    gaps,
+    slip,
+    worst,
+    healthy,
+):
+    """Read off the state of all environments (n, body, ...) what the task needs.
+
+    told_gaps, told_slips: (n, c) of the contacts, feet first, as the simulator tells them, m and m/s.
 
     ground: (3,) normal of the ground. floors: (n, 4) its height under the feet, from a plane through the origin, m; the
-    trunk is over their mean. knee, foot: (4, 3) in the frames of the calves, m.
+    trunk is over their mean. knee: (4, 3) in the frames of the calves, m.
     up, normal: (n, 3) the world's z and the ground's normal in the trunk's frame. velocity: (n, 3) of the trunk in its
     own frame, m/s. heights: (n, 3) above the ground, m, of the trunk's centre of mass, its lowest corner, the lowest
     knee. gaps: (n, 4) of the feet, m. slip: (n, 4) tangential speed of the feet that touch the ground, m/s.
@@ -51,8 +70,6 @@ def look(x, q, v, w, h, ground, knee, foot, health, floors, up, normal, velocity
         for i in range(4):
             b = 3 + 3 * i
             q0, q1, q2, q3 = q[n, b]
-            w1, w2, w3 = w[n, b]
-            p1, p2, p3 = foot[i]
             r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
             r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
             r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
@@ -60,26 +77,11 @@ def look(x, q, v, w, h, ground, knee, foot, health, floors, up, normal, velocity
             n2 = r12 * g1 + r22 * g2 + r32 * g3
             n3 = r13 * g1 + r23 * g2 + r33 * g3
             height = g1 * x[n, b, 0] + g2 * x[n, b, 1] + g3 * x[n, b, 2] - floors[n, i]
-            gap = height + n1 * p1 + n2 * p2 + n3 * p3 - FOOT_RADIUS
-            gaps[n, i], slip[n, i] = gap, 0.0
-            worst[0, n] = max(worst[0, n], -gap)
+            gap = told_gaps[n, i]
+            gaps[n, i], slip[n, i] = gap, told_slips[n, i] if gap < CLEAR else 0.0
+            worst[0, n], worst[1, n] = max(worst[0, n], -gap), max(worst[1, n], slip[n, i])
             lowest = height + n1 * knee[i, 0] + n2 * knee[i, 1] + n3 * knee[i, 2] - KNEE_RADIUS
             heights[n, 2] = min(heights[n, 2], lowest)
-            if gap < CLEAR:
-                # Friction acts on v + R0 (w x p) - radius R w x n with the rotation R0 before the step, from which a
-                # turn by h w led to R: R0 (w x p) = R (c w x p - s w x (w x p)), its cosine c and sine s |w|
-                ww, wp = w1 * w1 + w2 * w2 + w3 * w3, w1 * p1 + w2 * p2 + w3 * p3
-                c, s = 1.0 - 0.5 * h * h * ww, h * np.sqrt(max(1.0 - 0.25 * h * h * ww, 0.0))
-                a1 = c * (w2 * p3 - w3 * p2) - s * (w1 * wp - ww * p1) - FOOT_RADIUS * (w2 * n3 - w3 * n2)
-                a2 = c * (w3 * p1 - w1 * p3) - s * (w2 * wp - ww * p2) - FOOT_RADIUS * (w3 * n1 - w1 * n3)
-                a3 = c * (w1 * p2 - w2 * p1) - s * (w3 * wp - ww * p3) - FOOT_RADIUS * (w1 * n2 - w2 * n1)
-                s1 = v[n, b, 0] + r11 * a1 + r12 * a2 + r13 * a3
-                s2 = v[n, b, 1] + r21 * a1 + r22 * a2 + r23 * a3
-                s3 = v[n, b, 2] + r31 * a1 + r32 * a2 + r33 * a3
-                along = g1 * s1 + g2 * s2 + g3 * s3
-                s1, s2, s3 = s1 - along * g1, s2 - along * g2, s3 - along * g3
-                slip[n, i] = np.sqrt(s1 * s1 + s2 * s2 + s3 * s3)
-                worst[1, n] = max(worst[1, n], slip[n, i])
         upright = low <= heights[n, 0] <= high and normal[n, 2] >= least
         healthy[n] = upright and heights[n, 1] > 0.0 and heights[n, 2] > 0.0
 

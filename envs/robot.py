@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from vigym.engine import coordinates, diagnostics
+from vigym.engine import coordinates
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, multiply
 from vigym.envs.task import Array, Indices, Task
@@ -76,8 +76,8 @@ class RobotTask(Task):
         if model.n_contacts:
             pose = coordinates.forward(model, joints, roots[0], roots[1])
             # how far up the gap of each contact closes depends on the slope of its plane; walls are not stood on
-            up = model.contact_table.normal[:, 2]
-            short = TOUCH - diagnostics.gaps(model, *pose, self.sim.parameter("offset")[env])
+            up = np.array([contact.normal[2] for contact in model.mechanism.contacts])
+            short = TOUCH - self.sim.gaps_at(env, *pose)
             lift = (short[:, up > 1e-6] / up[up > 1e-6]).max(-1)
             roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)

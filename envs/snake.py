@@ -16,10 +16,10 @@ ALOFT = 1e-3  # m: with all ends higher than this, the snake is in the air
 
 
 @compiled
-def look(x, q, v, w, h, body, along, radius, centre, velocity, upright, lowest, slip):
-    """Read off the state of all environments (n, link, ...) what the task needs; h is the time step, s.
+def look(x, q, v, gaps, slips, centre, velocity, upright, lowest, slip):
+    """Read off the state of all environments (n, link, ...) what the task needs.
 
-    body: (c,) link of each contact, along: (c,) its place on the link's x axis, radius: of the skin, m.
+    gaps, slips: (n, c) of the contacts, as the simulator tells them, m and m/s.
     centre, velocity: (n, 3) mean of the links' positions and velocities, m and m/s. upright: (n,) mean of the cosines
     of the angles between the links' z axes and the world's. lowest: (n,) gap of the lowest contact, m. slip: (n,)
     largest horizontal speed of the contacts that touch the ground, m/s.
@@ -34,27 +34,11 @@ def look(x, q, v, w, h, body, along, radius, centre, velocity, upright, lowest, 
         upright[n], slip[n] = 1.0, 0.0
         for b in range(links):
             upright[n] -= 2.0 * (q[n, b, 1] * q[n, b, 1] + q[n, b, 2] * q[n, b, 2]) / links
-        for c in range(len(body)):
-            b, p = body[c], along[c]
-            q0, q1, q2, q3 = q[n, b]
-            w1, w2, w3 = w[n, b]
-            r31 = 2.0 * (q1 * q3 - q0 * q2)
-            gap = x[n, b, 2] + p * r31 - radius
-            lowest[n] = gap if c == 0 else min(lowest[n], gap)
-            if gap < CLEAR:
-                # Friction acts on v + R0 (w x p) - radius R w x z with the rotation R0 before the step, from which a
-                # turn by h w led to R: R0 (w x p) = R (c w x p - s w x (w x p)), its cosine c and sine s |w|
-                r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
-                r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
-                ww = w1 * w1 + w2 * w2 + w3 * w3
-                cosine, sine = 1.0 - 0.5 * h * h * ww, h * np.sqrt(max(1.0 - 0.25 * h * h * ww, 0.0))
-                a1 = -sine * (w1 * w1 - ww) * p
-                a2 = (cosine * w3 - sine * w1 * w2) * p
-                a3 = (-cosine * w2 - sine * w1 * w3) * p
-                om1, om2 = r11 * w1 + r12 * w2 + r13 * w3, r21 * w1 + r22 * w2 + r23 * w3
-                s1 = v[n, b, 0] + r11 * a1 + r12 * a2 + r13 * a3 - radius * om2
-                s2 = v[n, b, 1] + r21 * a1 + r22 * a2 + r23 * a3 + radius * om1
-                slip[n] = max(slip[n], np.sqrt(s1 * s1 + s2 * s2))
+        lowest[n] = gaps[n, 0]
+        for c in range(gaps.shape[1]):
+            lowest[n] = min(lowest[n], gaps[n, c])
+            if gaps[n, c] < CLEAR:
+                slip[n] = max(slip[n], slips[n, c])
 
 
 class Snake(RobotTask):
@@ -228,8 +212,7 @@ class Snake(RobotTask):
             frame_skip=frame_skip,
             randomization=randomization,
         )
-        table, n = self.sim.model.contact_table, num_envs
-        self.ends = np.asarray(table.body), table.point[:, 0].copy(), link_radius
+        n = num_envs
         # see `look`
         self.centre, self.velocity = np.zeros((n, 3)), np.zeros((n, 3))
         self.upright, self.lowest, self.slip = (np.zeros(n) for _ in range(3))
@@ -252,7 +235,9 @@ class Snake(RobotTask):
 
     def look(self) -> None:
         """Read the state, see `look`."""
-        look(*self.state, self.sim.dt, *self.ends, self.centre, self.velocity, self.upright, self.lowest, self.slip)
+        x, q, v, _ = self.state
+        told = self.sim.contact_gaps(), self.sim.contact_slips()
+        look(x, q, v, *told, self.centre, self.velocity, self.upright, self.lowest, self.slip)
 
     def observation_names(self) -> list[str]:
         centre = [f"mean velocity of the links along {axis}" for axis in "xy"]

@@ -142,13 +142,9 @@ class Task(ABC):
             return {}
         forces = self.sim.contact_forces()
         loaded = (forces * forces).sum(-1) > 1e-6
-        slip = self.sim.contact_velocities()
-        normal = self.sim.model.contact_table.normal
-        slip -= (slip * normal).sum(-1, keepdims=True) * normal
-        speed = np.sqrt((slip * slip).sum(-1))
         return {
             "penetration": np.maximum(0.0, -self.sim.contact_gaps().min(-1)),
-            "slip": np.where(loaded, speed, 0.0).max(-1),
+            "slip": np.where(loaded, self.sim.contact_slips(), 0.0).max(-1),
         }
 
     # -------------------------------------------------------------------------------------------- for tasks to use

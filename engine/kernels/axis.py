@@ -1,12 +1,12 @@
 """Forces on the free axes of a joint: effort, PD drive, spring, damper, dry friction, limits of effort and position.
 
-All of them depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h (DESIGN: joints):
+All of them depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h:
 
     motor = effort + kp (target - phi) + kd (target_rate - rate) - cut+ + cut-
     tau   = motor - stiffness (phi - rest) - damping rate + low - high + dry
 
 Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis. As for contacts, each is an
-effort times a motion; e is an effort's usual motion, effort -> motion (rad per N m, m per N):
+effort times a motion; e is the `mobility`, an effort's usual motion, effort -> motion (rad per N m, m per N):
 
     low   _|_ phi - lower           high  _|_ upper - phi             position limits
     cut+  _|_ e (limit - motor)     cut-  _|_ e (limit + motor)        what the effort limit cuts off
@@ -17,7 +17,20 @@ part. Pairs that no axis of the mechanism has are not compiled: their numbers ar
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.pairs import corrected, open_pair, products, reach, sum_up, warm
+from vigym.engine.kernels.pairs import (
+    advance,
+    corrected,
+    excess,
+    keep,
+    lifted,
+    measure,
+    note,
+    open_pair,
+    products,
+    reach,
+    sum_up,
+    warm,
+)
 from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
@@ -47,21 +60,21 @@ def law(s, t, a, phi, effort):
     """Effort along axis a at the coordinate phi, `effort` being what is applied from outside.
 
     Leaves the rows of the slacks and the gains for `direction`."""
-    h = t.h[0][0]
-    stiffness, rest, damping, kp, kd = vec(s.gains[a])
+    h = t.h
+    stiffness, rest, damping, kp, kd = (gain[a][0] for gain in (s.stiffness, s.rest, s.damping, s.kp, s.kd))
     rate = (phi - s.angle[a][0]) / h
-    motor = effort + kp * (s.target[a][0] - phi) + kd * (s.target[a][1] - rate)
+    motor = effort + kp * (s.target[a][0] - phi) + kd * (s.target_velocity[a][0] - rate)
     passive = -stiffness * (phi - rest) - damping * rate
-    t.slope[a][0] = kp + kd / h
-    t.slope[a][1] = stiffness + damping / h
+    t.drive_slope[a][0] = kp + kd / h
+    t.passive_slope[a][0] = stiffness + damping / h
     if not s.features.limits:
         return motor + passive
     bounds, bounded, slack = vec(s.bounds[a]), of_pairs(s, s.bounded[a]), vec(t.lb[a])
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
     motor = motor - pair[CUT] + pair[UNCUT]
     dry = bounded[SLIP] * t.dry[a][0]
-    give = t.give[a][0]
-    rows = [phi - bounds[LOW], bounds[HIGH] - phi, give * (bounds[CUT] - motor), give * (bounds[UNCUT] + motor)]
+    mobility = t.mobility[a][0]
+    rows = [phi - bounds[LOW], bounds[HIGH] - phi, mobility * (bounds[CUT] - motor), mobility * (bounds[UNCUT] + motor)]
     rows += [bounds[SLIP] + dry, bounds[BACK] - dry]
     put_pairs(s, t.lr[a], [bounded[k] * (rows[k] - slack[k]) for k in range(PAIRS)])
     t.lr[a][PAIRS] = bounded[SLIP] * (h * rate - pair[SLIP] + pair[BACK])
@@ -74,18 +87,18 @@ def direction(s, t, a, k, r, dphi):
         a db + b da = k,   db = d(row) + r,   h d(rate) - d(slip+) + d(slip-) + r7 = 0
 
     Returns da, db, d(dry), d(tau)."""
-    drive, passive = t.slope[a][0], t.slope[a][1]
+    drive, passive = t.drive_slope[a][0], t.passive_slope[a][0]
     if not s.features.limits:
         return [], [], 0.0, -(drive + passive) * dphi
     A, bounded = of_pairs(s, t.la[a]), of_pairs(s, s.bounded[a])
     inverse = products(of_pairs(s, t.li[a]), A)  # 1/b, 0 where unbounded
     q = [A[j] * inverse[j] for j in range(PAIRS)]
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
-    give = t.give[a][0]
-    dmotor = (c[UNCUT] - c[CUT] - drive * dphi) / (1.0 + give * (q[CUT] + q[UNCUT]))
-    soft = q[SLIP] + q[BACK] + (1.0 - bounded[SLIP])
-    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dphi) / soft
-    drow = [dphi, -1.0 * dphi, -1.0 * give * dmotor, give * dmotor, ddry, -1.0 * ddry]
+    mobility = t.mobility[a][0]
+    dmotor = (c[UNCUT] - c[CUT] - drive * dphi) / (1.0 + mobility * (q[CUT] + q[UNCUT]))
+    pivot = q[SLIP] + q[BACK] + (1.0 - bounded[SLIP])
+    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dphi) / pivot
+    drow = [dphi, -1.0 * dphi, -1.0 * mobility * dmotor, mobility * dmotor, ddry, -1.0 * ddry]
     da = [c[j] - q[j] * drow[j] for j in range(PAIRS)]
     db = [bounded[j] * (drow[j] + r[j]) for j in range(PAIRS)]
     return da, db, ddry, dmotor - passive * dphi + da[LOW] - da[HIGH] + ddry
@@ -99,29 +112,37 @@ def targets(m, s, t, a, center=NOTHING):
 
 def scales(m, t, a):
     """Usual sizes of the pairs of axis a: an effort and a motion."""
-    length, h = m.axis_length[a][0], t.h[0][0]
-    effort, motion = m.scale[0][0] * length, m.scale[0][2] * h * h / length
+    length, h = m.axis_length[a][0], t.h
+    effort, motion = m.force_scale * length, m.acceleration * h * h / length
     return [(effort, motion)] * 4 + [(motion, effort)] * 2
 
 
-def errors(s, t, a, excess, rows):
+def errors(s, t, a, over, rows):
     """What counts against the tolerance: efforts, motions and their products; sliding as a rate."""
-    rate, stiff = 1.0 / t.h[0][0], 1.0 / t.give[a][0]
+    rate, stiff = 1.0 / t.h, 1.0 / t.mobility[a][0]
     weights = [1.0, 1.0, stiff, stiff, 1.0, 1.0]
     # what a stiff drive would like to apply is no measure: its products count relative to that
     relative = [1.0, 1.0, stiff / maximum(t.la[a][CUT], 1.0), stiff / maximum(t.la[a][UNCUT], 1.0), rate, rate]
-    values = [relative[k] * excess[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
+    values = [relative[k] * over[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
     return [*values, rate * rows[PAIRS]] if SLIP in used(s) else values
+
+
+@each_limited_axis
+def measure_axis(m, s, t, a):
+    """Products of the pairs, and the norms of their rows."""
+    flags = of_pairs(s, s.bounded[a])
+    over = excess(m, measure(t, vec(t.la[a]), vec(t.lb[a]), flags), flags)
+    note(t, "norm", errors(s, t, a, over, vec(t.lr[a])))
 
 
 @each_limited_axis
 def start_axis(m, s, t, a):
     """First guess of the pairs: the last ones, or their scales in lanes that start cold. What a drive's limit cuts off
     is guessed anew where its command jumps, as it does with the target of a stiff drive."""
-    cold = on(t.cold[0][0])
+    cold = on(t.cold)
     sizes = scales(m, t, a)
-    t.give[a][0] = sizes[CUT][1] / sizes[CUT][0]
-    command = s.effort[a][0] + s.gains[a][3] * s.target[a][0] + s.gains[a][4] * s.target[a][1]
+    t.mobility[a][0] = sizes[CUT][1] / sizes[CUT][0]
+    command = s.effort[a][0] + s.kp[a][0] * s.target[a][0] + s.kd[a][0] * s.target_velocity[a][0]
     jump = cold | less(s.bounds[a][CUT], absolute(command - s.command[a][0]))
     t.command[a][0] = command
     drive = guess_drive(s, t, a)
@@ -132,7 +153,7 @@ def start_axis(m, s, t, a):
             fresh = open_pair(room[k], *sizes[k])
         last = select(renew, fresh[0], s.la[a][k]), select(renew, fresh[1], s.lb[a][k])
         bounded = on(s.bounded[a][k])
-        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], s.floor[0][0]))
+        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], s.floor))
     t.dry[a][0] = select(cold, 0.0, s.dry[a][0])
 
 
@@ -141,14 +162,14 @@ def guess_drive(s, t, a):
 
     It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads,
     the drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
-    h, rate, limit = t.h[0][0], s.rate[a][0], s.bounds[a][CUT]
-    _, _, _, kp, kd = vec(s.gains[a])
-    u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target[a][1] - rate)
+    h, rate, limit = t.h, s.rate[a][0], s.bounds[a][CUT]
+    kp, kd = s.kp[a][0], s.kd[a][0]
+    u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target_velocity[a][0] - rate)
     back = 1.0 + (kp + kd / h) / maximum(t.apparent[a][0], 1e-300)
     over, under = u - limit * back, -1.0 * u - limit * back
     motor = select(less(0.0, over), limit, select(less(0.0, under), -1.0 * limit, u / back))
-    give = t.give[a][0]
-    return (maximum(over, 0.0), give * (limit - motor)), (maximum(under, 0.0), give * (limit + motor))
+    mobility = t.mobility[a][0]
+    return (maximum(over, 0.0), mobility * (limit - motor)), (maximum(under, 0.0), mobility * (limit + motor))
 
 
 @each_limited_axis
@@ -177,10 +198,10 @@ def affine_axis(m, s, t, a):
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
-    least, give, h = 0.01 * m.option[0][1], t.give[a][0], t.h[0][0]
+    least, mobility, h = 0.01 * m.tolerance, t.mobility[a][0], t.h
     for k in used(s):
         A, B = t.la[a][k], t.lb[a][k]
-        unit = give * maximum(A, 1.0) if k in (CUT, UNCUT) else h
+        unit = mobility * maximum(A, 1.0) if k in (CUT, UNCUT) else h
         t.lk[a][k] = s.bounded[a][k] * corrected(t, A, B, t.lk[a][k], least * unit)
 
 
@@ -193,15 +214,24 @@ def direct_axis(m, s, t, a):
 
 
 @each_limited_axis
-def update_dry(m, s, t, a):
-    """dry += alpha d(dry) in the lanes that still iterate."""
-    t.dry[a][0] = select(on(t.live[0][0]), t.dry[a][0] + t.alpha[0][0] * t.ddry[a][0], t.dry[a][0])
+def update_axis(m, s, t, a):
+    """Pairs and dry friction one step along their direction, in the lanes that still iterate."""
+    advance(t, used(s), t.la[a], t.lda[a])
+    advance(t, used(s), t.lb[a], t.ldb[a])
+    t.dry[a][0] = select(on(t.live), t.dry[a][0] + t.alpha * t.ddry[a][0], t.dry[a][0])
+
+
+@each_limited_axis
+def lift_axis(m, s, t, a):
+    """Pairs away from the boundary, in the lanes that are stuck there."""
+    new = lifted(vec(t.la[a]), vec(t.lb[a]), vec(s.bounded[a]), scales(m, t, a), t.lift)
+    keep(t, used(s), (t.la[a], t.lb[a]), new)
 
 
 @each_limited_axis
 def finish_axis(m, s, t, a):
     """Keep the pairs for the next step's warm start, in the lanes that converged."""
-    good = on(t.good[0][0])
+    good = on(t.good)
     for target, values in ((s.la, t.la), (s.lb, t.lb)):
         for k in used(s):
             target[a][k] = select(good, values[a][k], target[a][k])

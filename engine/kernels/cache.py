@@ -40,8 +40,8 @@ def folder() -> Path:
 def source_hash(directory: Path = Path(__file__).parent) -> str:
     """Hash of the kernels' sources and of the interpreter."""
     digest = hashlib.sha256(f"{sys.version} {platform.machine()}".encode())
-    for path in sorted(directory.glob("*.py")):
-        digest.update(path.name.encode() + path.read_bytes())
+    for path in sorted(directory.rglob("*.py")):
+        digest.update(path.relative_to(directory).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -12,7 +12,7 @@ inside |vector| <= scalar, whose Jordan product is
     U o W = (s_psi psi + beta . eta,  s_psi eta + psi beta) = (mu, 0, 0)
 
 At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
-A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `lift` is 0, or cf in
+A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `dilation` is 0, or cf in
 a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
@@ -61,12 +61,12 @@ def force(cf, a):
     return [a[0], rough * a[2], rough * a[3]]
 
 
-def rows(cf, lift, give, a, b, phi, slip):
+def rows(cf, dilation, give, a, b, phi, slip):
     """Residuals of the four rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
     flags = active(cf)
     if give is not None:
         phi = phi + give * a[0]
-    values = [phi - lift * a[1], cf * a[0], slip[0], slip[1]]
+    values = [phi - dilation * a[1], cf * a[0], slip[0], slip[1]]
     return [flags[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
@@ -83,17 +83,17 @@ def determinant(u):
     return u[0] * u[0] - u[1] * u[1] - u[2] * u[2]
 
 
-def inverses(cf, lift, give, a, b):
+def inverses(cf, dilation, give, a, b):
     """What directions and step lengths share: 1/(gamma s_gamma), 1/psi, and the inverse of the pivot of psi (without
     friction 0, as is 1/psi)."""
     u, w = cones(a, b)
     rough = active(cf)[1]
     normal = 1.0 / (a[0] * b[0])
     _, q = slopes(give, a, [normal])
-    return [normal, rough / w[0], rough / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2] + determinant(w) * cf * q * lift)]
+    return [normal, rough / w[0], rough / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2] + determinant(w) * cf * q * dilation)]
 
 
-def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
+def direction(cf, dilation, give, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         gamma d(s_gamma) + s_gamma d(gamma) = k0,   U o dW + W o dU = (k1, k2, k3),   db = d(row) + r
@@ -109,13 +109,13 @@ def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
     known = w[0] * k[1] - w[1] * k[2] - w[2] * k[3] - (pull[0] * deta[0] + pull[1] * deta[1])
     # (s_psi psi - beta . eta) dpsi = known - determinant(W) d(s_psi)
     dpsi = (known - radius * determinant(w)) * inverse[2]
-    gamma = gamma + q * lift * dpsi
+    gamma = gamma + q * dilation * dpsi
     radius = cf * gamma + r[1]
     beta = [(k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[1] for j in range(2)]
     da = [gamma, dpsi, *beta]
     if give is not None:
         dphi = dphi + give * gamma
-    db = [dphi - lift * dpsi + r[0], *(rough * x for x in (radius, *deta))]
+    db = [dphi - dilation * dpsi + r[0], *(rough * x for x in (radius, *deta))]
     return da, db
 
 
@@ -149,7 +149,7 @@ def measure(t, a, b, flags):
     """Products; the sum of those that are to become mu, and their count, over all pairs."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
     sum_up(t, values)
-    t.count[0][0] = t.count[0][0] + (flags[0] + flags[1])
+    t.count = t.count + (flags[0] + flags[1])
     return values
 
 
@@ -167,7 +167,7 @@ def targets(m, a, b, center):
 def corrected(t, a, b, bends, least):
     """What the corrector adds to the targets: sigma mu - dU o dW, in proportion."""
     normal = pairs.corrected(t, a[0], b[0], bends[0], least)
-    center = maximum(t.center[0][0], least)
+    center = maximum(t.center, least)
     most = maximum(center, jordan(*cones(a, b))[0])
     second = [minimum(maximum(x, -1.0 * most), most) for x in bends[1:]]
     return [normal, center - second[0], -1.0 * second[1], -1.0 * second[2]]
@@ -179,13 +179,13 @@ def reach(t, a, b, da, db, inverse):
     The step alpha leaves a cone where |U + alpha dU|^2 (scalar^2 - vector^2) vanishes: with ratio = 1/alpha, at the
     larger root of c ratio^2 + 2 b ratio + a = 0."""
     pairs.reach(t, a[:1], b[:1], da[:1], db[:1], inverse[:1])
-    ratio = t.ratio[0][0]
+    ratio = t.ratio
     for x, dx in zip(cones(a, b), cones(da, db), strict=True):
         c, other = determinant(x), determinant(dx)
         half = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
         root = sqrt(maximum(half * half - other * c, 0.0))
         ratio = maximum((root - half) / maximum(c, TINY), ratio)
-    t.ratio[0][0] = ratio
+    t.ratio = ratio
 
 
 def sum_up(t, values):

@@ -4,9 +4,9 @@ Each file holds the numbers (a, b) of one contact, the rows that define b, the N
 the interior point does with them; contact.py is the same for both.
 
 Friction makes the equations non-monotone: there may be several solutions, and the path that the interior point follows
-may turn back before it reaches one. With `lift` = cf instead of 0, the row of the gap is
+may turn back before it reaches one. With `dilation` = cf instead of 0, the row of the gap is
 
-    s_gamma = phi(z+) - lift psi      the gap of a sliding contact is cf times what it slides in the step
+    s_gamma = phi(z+) - dilation psi      the gap of a sliding contact is cf times what it slides in the step
 
 which is the convex problem of Anitescu (2006): monotone, solvable, the same where nothing slides. Such a RELAXED step
 is the second choice where the exact one finds no end (step.py).

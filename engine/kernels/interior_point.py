@@ -1,4 +1,4 @@
-"""Predictor-corrector interior point on the whole step (paper: eq. ip_system; DESIGN: interior point).
+"""Predictor-corrector interior point on the whole step (paper: eq. ip_system).
 
     residual   at V, wrench, pairs; converged when all of it, with mu = 0, is small
     factorise  contacts and axis laws condensed, then the tree, leaf to root
@@ -13,7 +13,7 @@ and a warm start close to them needs one iteration or two; those of one whose mo
 step are not, and start on a central path that is as wide as this takes.
 """
 
-from vigym.engine.kernels import axis, contact, integrator, joint, ldu, pairs, sides
+from vigym.engine.kernels import axis, body, contact, joint, ldu, pairs
 from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
@@ -33,8 +33,8 @@ STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 3.0, 0.7, 0.002, 3.
 @block
 def start(m, s, t):
     """Quantities of the current pose and the first guess."""
-    be_bold(m, s, t)
-    integrator.prepare_body(m, s, t)
+    start_search(m, s, t)
+    body.prepare_body(m, s, t)
     joint.start_joint(m, s, t)
     joint.prepare_joint(m, s, t)
     contact.prepare_contact(m, s, t)
@@ -45,11 +45,11 @@ def start(m, s, t):
 def residual(m, s, t):
     """All residuals at the current guess, and their norms."""
     clear_norm(m, s, t)
-    integrator.move_body(m, s, t)
+    body.move_body(m, s, t)
     joint.move_joint(m, s, t)
     contact.move_contact(m, s, t)
     measure_body(m, s, t)
-    sides.measure_axis(m, s, t)
+    axis.measure_axis(m, s, t)
     check(m, s, t)
 
 
@@ -112,76 +112,75 @@ def update(m, s, t):
     axis.direct_axis(m, s, t)
     final_length(m, s, t)
     choose_lift(m, s, t)
-    integrator.limit_spin(m, s, t)
+    body.limit_spin(m, s, t)
     joint.update_joint(m, s, t)
     if m.features.loops:
         ldu.update_loops(m, s, t)
-    integrator.update_body(m, s, t)
-    sides.update_contact(m, s, t)
-    sides.update_axis(m, s, t)
-    axis.update_dry(m, s, t)
+    body.update_body(m, s, t)
+    contact.update_contact(m, s, t)
+    axis.update_axis(m, s, t)
 
 
 @block
 def learn(m, s, t):
     """The floor of the next warm start, from the shortest step of this one; anew where it did not converge."""
-    floor, stumbled = s.floor[0][0], less(t.shortest[0][0], STUMBLE)
-    tried, good = less(0.5, t.todo[0][0]), on(t.good[0][0])
+    floor, stumbled = s.floor, less(t.shortest, STUMBLE)
+    tried, good = less(0.5, t.todo), on(t.good)
     new = select(stumbled, minimum(RAISED * floor, HIGHEST_FLOOR), maximum(LOWERED * floor, LOWEST_FLOOR))
-    s.floor[0][0] = select(good, new, select(tried, m.option[0][2], floor))
+    s.floor = select(good, new, select(tried, m.first_floor, floor))
 
 
 @block
 def lift_pairs(m, s, t):
     """Away from the boundary, in the lanes that are stuck there."""
-    sides.lift_contact(m, s, t)
-    sides.lift_axis(m, s, t)
+    contact.lift_contact(m, s, t)
+    axis.lift_axis(m, s, t)
 
 
 @block
-def be_bold(m, s, t):
-    t.caution[0][0] = 1.0
-    t.pace[0][0] = 0.0
-    t.shortest[0][0] = 1.0
+def start_search(m, s, t):
+    """No lane has been stuck yet."""
+    t.caution = 1.0
+    t.pace = 0.0
+    t.shortest = 1.0
 
 
 @block
 def clear_norm(m, s, t):
-    for field in (t.norm, t.geometry, t.poison, t.total, t.count):
-        field[0][0] = 0.0
+    t.norm = t.geometry = t.poison = t.total = t.count = 0.0
     for k in range(6):
-        t.r[m.size[0]][k] = 0.0  # what joints to the world push against
+        t.r[m.n_bodies][k] = 0.0  # what joints to the world push against
 
 
 @each_body
 def measure_body(m, s, t, i):
     """Largest residual force and torque."""
-    pairs.note(t, t.norm, vec(t.r[i]))
+    pairs.note(t, "norm", vec(t.r[i]))
 
 
 @block
 def check(m, s, t):
     """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither."""
-    live, norm = on(t.live[0][0]), maximum(t.geometry[0][0], t.norm[0][0])
-    finite = less(norm + absolute(t.poison[0][0]), 1e100)
-    done = live & finite & less(t.norm[0][0], m.option[0][1]) & less(t.geometry[0][0], m.option[0][3])
-    t.good[0][0] = select(done, 1.0, t.good[0][0])
-    t.residual[0][0] = select(live, norm, t.residual[0][0])
+    live, norm = on(t.live), maximum(t.geometry, t.norm)
+    finite = less(norm + absolute(t.poison), 1e100)
+    done = live & finite & less(t.norm, m.tolerance) & less(t.geometry, m.accuracy)
+    t.good = select(done, 1.0, t.good)
+    s.residual = select(live, norm, s.residual)
     live = live & (~done) & finite
-    t.live[0][0] = select(live, 1.0, 0.0)
-    t.iterations[0][0] = select(live, t.iterations[0][0] + 1.0, t.iterations[0][0])
-    t.mu[0][0] = t.total[0][0] / maximum(t.count[0][0], 1.0)
+    t.live = select(live, 1.0, 0.0)
+    s.iterations = select(live, s.iterations + 1.0, s.iterations)
+    t.mu = t.total / maximum(t.count, 1.0)
 
 
 @block
 def clear_sums(m, s, t):
-    t.ratio[0][0] = 0.0
-    t.total[0][0] = 0.0
+    t.ratio = 0.0
+    t.total = 0.0
 
 
 def energy(m, t):
     """Usual size of a complementarity product, N m."""
-    return m.scale[0][0] * m.scale[0][2] * t.h[0][0] * t.h[0][0]
+    return m.force_scale * m.acceleration * t.h * t.h
 
 
 @block
@@ -192,33 +191,33 @@ def choose_center(m, s, t):
 
         sum (a + alpha da)(b + alpha db) = sum a b + alpha sum k + alpha^2 sum da db,   k = a db + b da = stop - a b
     """
-    mu, alpha = t.mu[0][0], 1.0 / maximum(t.ratio[0][0], 1.0)
-    bent = alpha * alpha * t.total[0][0] / maximum(t.count[0][0], 1.0)
+    mu, alpha = t.mu, 1.0 / maximum(t.ratio, 1.0)
+    bent = alpha * alpha * t.total / maximum(t.count, 1.0)
     affine = maximum(mu + alpha * (pairs.stop(m) - mu) + bent, 0.0)
     sigma = affine / maximum(mu, 1e-300)
-    least = select(less(1e-4 * energy(m, t), mu), t.pace[0][0] * mu, 0.0)
+    least = select(less(1e-4 * energy(m, t), mu), t.pace * mu, 0.0)
     center = maximum(sigma * sigma * sigma * mu, least)
-    t.center[0][0] = maximum(center - pairs.stop(m), 0.0)
+    t.center = maximum(center - pairs.stop(m), 0.0)
 
 
 @block
 def final_length(m, s, t):
     """The longest step that keeps all pairs positive, less a margin that shrinks with mu: a fixed one would let no
     iteration reduce mu by more than that."""
-    margin = NEAR * t.mu[0][0] / energy(m, t)
+    margin = NEAR * t.mu / energy(m, t)
     fraction = 1.0 - minimum(MARGIN, maximum(NEAREST, margin))
-    t.alpha[0][0] = fraction / maximum(t.ratio[0][0], fraction)
+    t.alpha = fraction / maximum(t.ratio, fraction)
 
 
 @block
 def choose_lift(m, s, t):
     """Stuck on the boundary, long before the residuals are small: raise all products to LIFT mu and go on from there,
     higher and more slowly each time."""
-    live = on(t.live[0][0])
-    stuck = less(t.alpha[0][0], STUCK) & live
-    t.shortest[0][0] = select(live, minimum(t.alpha[0][0], t.shortest[0][0]), t.shortest[0][0])
-    lift = sqrt(LIFT * t.caution[0][0] * t.mu[0][0] / energy(m, t))
-    t.lift[0][0] = select(stuck, minimum(lift, HIGHEST), 0.0)
-    t.caution[0][0] = select(stuck, CAUTION * t.caution[0][0], t.caution[0][0])
-    bolder = select(less(FULL, t.alpha[0][0]), minimum(BOLDER * t.caution[0][0], 1.0), 1.0)
-    t.pace[0][0] = select(stuck, minimum(SLOWLY * t.caution[0][0], SLOWEST), bolder * t.pace[0][0])
+    live = on(t.live)
+    stuck = less(t.alpha, STUCK) & live
+    t.shortest = select(live, minimum(t.alpha, t.shortest), t.shortest)
+    lift = sqrt(LIFT * t.caution * t.mu / energy(m, t))
+    t.lift = select(stuck, minimum(lift, HIGHEST), 0.0)
+    t.caution = select(stuck, CAUTION * t.caution, t.caution)
+    bolder = select(less(FULL, t.alpha), minimum(BOLDER * t.caution, 1.0), 1.0)
+    t.pace = select(stuck, minimum(SLOWLY * t.caution, SLOWEST), bolder * t.pace)

@@ -10,12 +10,12 @@ joint). Everything below is in the world frame, `anchor` being the child's ancho
 
 S spans the null space of the rows of g (paper: eq. implizit_constrained_dynb) with xi = change of the joint
 coordinates; delta removes the residual g; N spans the directions in which the joint transmits only the effort tau.
-DESIGN's G and lam are the complement: wrench = G^T lam + N^T tau.
+The paper's G and lam are the complement: wrench = G^T lam + N^T tau.
 """
 
 from vigym.engine.kernels import loop
 from vigym.engine.kernels.axis import law
-from vigym.engine.kernels.integrator import symmetric
+from vigym.engine.kernels.body import symmetric
 from vigym.engine.kernels.pairs import note
 from vigym.engine.kernels.quaternion import (
     add,
@@ -89,7 +89,7 @@ def prepare_joint(kind, m, s, t, i):
             for j in range(3):
                 t.N[i][k, j] = axis[j]
         if has_law:
-            mass, h = s.mass[c][0], t.h[0][0]
+            mass, h = s.mass[c][0], t.h
             swing = cross(rho, axis)
             inertia = dot(axis, matvec(symmetric(vec(t.J[c])), axis)) + mass * dot(swing, swing)
             t.apparent[m.first_axis[i] + k][0] = (mass if k < kt else inertia) / (h * h)
@@ -174,7 +174,7 @@ def move_joint(kind, m, s, t, i):
     a = m.first_axis[i]
     dth, turns, angles, rows = rotation(kr, has_law, m, s, t, i, a + kt)
     store(t.delta[i], dx + dth)
-    note(t, t.geometry, dx + dth)  # the error as the motion that removes it
+    note(t, "geometry", dx + dth)  # the error as the motion that removes it
     for k, axis in enumerate(slides + turns):
         for j in range(3):
             t.S[i][k, j] = axis[j]
@@ -195,7 +195,7 @@ def move_joint(kind, m, s, t, i):
             efforts[k] = law(s, t, a + k, coordinate, efforts[k])
         error = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
         t.rN[i][k] = error
-        note(t, t.norm, [error])
+        note(t, "norm", [error])
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
     store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))
@@ -217,7 +217,7 @@ def update_joint(kind, m, s, t, i):
 
 def advance_wrench(t, i, change):
     """wrench += alpha change, in the lanes that still iterate."""
-    live, alpha, wrench = on(t.live[0][0]), t.alpha[0][0], vec(t.wrench[i])
+    live, alpha, wrench = on(t.live), t.alpha, vec(t.wrench[i])
     for j in range(6):
         t.wrench[i][j] = select(live, wrench[j] + alpha * change[j], wrench[j])
 
@@ -225,7 +225,7 @@ def advance_wrench(t, i, change):
 @each_joint
 def finish_joint(kind, m, s, t, i):
     """Commit the wrench and the unwound joint coordinates at the next pose in the lanes that converged."""
-    good = on(t.good[0][0])
+    good = on(t.good)
     for j in range(6):
         s.wrench[i][j] = select(good, t.wrench[i][j], s.wrench[i][j])
     if is_floating(kind):
@@ -244,12 +244,12 @@ def finish_joint(kind, m, s, t, i):
             coordinate = nearest_turn(coordinate, last)
         change = changes[k] if kr == 3 and k >= kt else coordinate - last
         s.angle[a + k][0] = select(good, coordinate, last)
-        s.rate[a + k][0] = select(good, change / t.h[0][0], s.rate[a + k][0])
+        s.rate[a + k][0] = select(good, change / t.h, s.rate[a + k][0])
 
 
 @each_joint
 def start_joint(kind, m, s, t, i):
     """First guess of the wrench: the last one, or nothing in lanes that start cold."""
-    cold = on(t.cold[0][0])
+    cold = on(t.cold)
     for j in range(6):
         t.wrench[i][j] = select(cold, 0.0, s.wrench[i][j])

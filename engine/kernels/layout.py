@@ -4,38 +4,52 @@
 - state `s`: what one environment carries from step to step (one lane each), its controls and its parameters;
 - scratch `t`: intermediate results of the lane group being solved (one store per thread).
 
-Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes.
+Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes. Fields of shape () are one
+number, known by their name alone.
 """
 
 from typing import NamedTuple
 
+from vigym.engine.kernels import geometry, integrator
 from vigym.engine.kernels.axis import PAIRS as AXIS_PAIRS
+from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Store
 
 
 class Sizes(NamedTuple):
-    """Numbers of bodies n, contacts c, free axes a, joints j (one per body, then those that close loops), loops,
-    pieces and couplings of loops (loop.py), most free axes of a joint that is not floating, k, and p (see below)."""
+    """How many of each entity a mechanism has.
 
-    n: int
-    c: int
-    a: int
-    j: int
-    loops: int
-    pieces: int
-    couplings: int
-    pairs: int  # entries of the table that finds couplings
-    k: int
-    p: int  # numbers a and b of a contact
+    n_joints counts one joint per body, then those that close loops; pieces and couplings are those of loops (loop.py).
+    """
+
+    n_bodies: int
+    n_contacts: int
+    n_axes: int
+    n_joints: int
+    n_loops: int
+    n_pieces: int
+    n_couplings: int
+    coupling_entries: int  # of the table that finds couplings
+    most_free: int  # free axes of a joint that is not floating
 
 
-def model_fields(size):
-    n, c, j, loops = size.n, size.c, size.j, size.loops
+COUNTS = ("n_bodies", "n_contacts", "n_axes", "n_joints", "n_loops", "n_pieces", "n_couplings")
+
+
+def scalars(names):
+    """Fields of one number each."""
+    return dict.fromkeys(names.split(), ())
+
+
+def model_fields(features, size):
+    n, c, j, loops = size.n_bodies, size.n_contacts, size.n_joints, size.n_loops
     floats = {
         "gravity": (1, 3),
-        "option": (1, 5),  # dt, tolerance, first floor of the warm start, tolerance of gaps and joints, smoothing
-        "scale": (1, 3),  # usual contact force, N; length of the mechanism, m; acceleration, m/s^2
-        "axis_length": (size.a, 1),  # lever of an axis: that length for a rotation, 1 for a translation
+        # time step; tolerance of forces and velocities, of gaps and joints; product at which pairs stop
+        **scalars("dt tolerance accuracy smoothing"),
+        "first_floor": (),  # of the warm start, see interior_point.py
+        **scalars("force_scale acceleration"),  # usual contact force, N; usual acceleration, m/s^2
+        "axis_length": (size.n_axes, 1),  # lever of an axis: size of the mechanism for a rotation, 1 for a translation
         "child_anchor": (j, 3),  # child's frame
         "parent_anchor": (j, 3),  # parent's frame
         "child_frame": (j, 4),  # joint frame in the child's frame, and in the parent's
@@ -43,87 +57,111 @@ def model_fields(size):
         "child_axes": (j, 3, 3),  # rows: joint axes in the child's frame, and in the parent's
         "parent_axes": (j, 3, 3),
         "slide": (j, 3, 3),  # rows: translation axes in the parent's frame, the free ones last
-        "point": (c, 3),
-        "frame": (c, 3, 3),  # rows n, t1, t2
-        "plane": (c, 2),  # how far it is out of reach, radius
+        "clearance": (c, 1),  # added to the gaps of bodies that cannot move, so that nothing pushes them
+        **{name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()},
     }
     integers = {
-        "size": (7,),  # see sweep.py
-        "limit": (1,),  # Newton iterations
+        **scalars(" ".join(COUNTS)),
+        "max_iterations": (),  # of Newton
         "order": (n,),  # bodies, parents first
         "child": (j,),
         "parent": (j,),  # world: n
-        "kind": (j,),  # see joint.py
+        "joint_kind": (j,),  # see joint.py
         "first_axis": (j,),
         "contact_body": (c,),
+        "contact_kind": (c,),  # see geometry/
         "child_piece": (loops,),  # pieces at the two ends of a loop
         "parent_piece": (loops,),
         "own_coupling": (loops,),
         "first_piece": (n + 2,),  # pieces of each body and of the world, closing ones first
         "first_closing": (n + 2,),  # running count of loops that close there
         "first_coupling": (n + 2,),  # into `coupling`, one entry per pair of pieces of a body
-        "piece_loop": (size.pieces,),
-        "piece_up": (size.pieces,),  # the same loop's piece at the parent
-        "coupling": (size.pairs,),
+        "piece_loop": (size.n_pieces,),
+        "piece_up": (size.n_pieces,),  # the same loop's piece at the parent
+        "coupling": (size.coupling_entries,),
     }
     return floats, integers
 
 
-def state_fields(size):
-    n, c, a, j = size.n, size.c, size.a, size.j
+def state_fields(features, size):
+    n, c, a, j = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints
+    cone_pairs = CONES[features.cone].PAIRS
     return {
         "x": (n, 3),
         "q": (n, 4),
         "v": (n, 3),
         "w": (n, 3),
-        "led": (1, 1),  # length of the (sub)step that led here
-        "old": (n, 13),  # x, q, v, w, then coordinates, their rates and led, before the last step
-        "old_angle": (a, 2),
-        "old_led": (1, 1),
-        "real": (1, 1),  # 1, or 0 in lanes that only fill up the group
-        "floor": (1, 1),  # where the warm start lifts pairs to, in units of their usual sizes
-        "fresh": (1, 1),  # 1 if there is no last step to start from
+        "h0": (),  # length of the (sub)step that led here
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
-        "wrench": (j, 6),  # warm start: joint wrenches, contact pairs, axis pairs
-        "ca": (c, size.p),
-        "cb": (c, size.p),
+        "rebound": (c, 1),  # normal velocity that is due after an impact, m/s
+        # all of these before the last step
+        "old_x": (n, 3),
+        "old_q": (n, 4),
+        "old_v": (n, 3),
+        "old_w": (n, 3),
+        "old_h0": (),
+        "old_angle": (a, 1),
+        "old_rate": (a, 1),
+        "old_rebound": (c, 1),
+        "real": (),  # 1, or 0 in lanes that only fill up the group
+        # warm start: joint wrenches, contact pairs, axis pairs
+        "floor": (),  # where it lifts pairs to, in units of their usual sizes
+        "fresh": (),  # 1 if there is no last step to start from
+        "wrench": (j, 6),
+        "ca": (c, cone_pairs),
+        "cb": (c, cone_pairs),
         "la": (a, AXIS_PAIRS),
         "lb": (a, AXIS_PAIRS),
         "dry": (a, 1),
         "command": (a, 1),
-        "rebound": (c, 2),  # normal velocity that is due after an impact, m/s, and the same before the last step
-        "effort": (a, 1),  # controls
-        "target": (a, 2),
+        # controls
+        "effort": (a, 1),
+        "target": (a, 1),
+        "target_velocity": (a, 1),
         "force": (n, 3),
         "torque": (n, 3),
-        "mass": (n, 1),  # parameters
+        # parameters
+        "mass": (n, 1),
         "inertia": (n, 6),
         "friction": (c, 1),
         "restitution": (c, 1),
-        "soft": (c, 2),  # compliance and damping
+        "compliance": (c, 1),
+        "contact_damping": (c, 1),
         "offset": (c, 1),  # of the plane of each contact
-        "gains": (a, 5),  # stiffness, rest, damping, kp, kd
+        **{name: (a, 1) for name in ("stiffness", "rest", "damping", "kp", "kd")},
         "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
         "bounded": (a, AXIS_PAIRS),
         "effort_limit": (a, 1),  # of efforts alone, infinite where a drive adds to them: the kernels cut their sum
-        "status": (1, 5),  # converged, iterations, residual, substeps, relaxed substeps
+        # what a call tells: see state.Status
+        **scalars("converged iterations residual substeps relaxed"),
+        # what contacts tell, see contact.publish_contact: gap; speed of sliding; velocity of the point that touches, force
+        # on the body, that point, all in the world frame
+        "gap": (c, 1),
+        "slip": (c, 1),
+        "contact_velocity": (c, 3),
+        "contact_force": (c, 3),
+        "contact_point": (c, 3),
     }
 
 
-def scratch_fields(size):
-    n, c, a, j, k = size.n, size.c, size.a, size.j, size.k
-    whole = "h live good cold lost relax relaxed todo stride iterations residual substeps"
-    search = "alpha ratio lift caution pace shortest total count mu center norm geometry poison"
+def scratch_fields(features, size):
+    n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
+    cone_pairs = CONES[features.cone].PAIRS
+    curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
-        **{name: (1, 1) for name in (*whole.split(), *search.split())},
+        # of the step: its length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
+        # and ticks a substep
+        **scalars("h live good cold lost relax todo stride"),
+        # of the search: see interior_point.py
+        **scalars("alpha ratio lift caution pace shortest total count mu center norm geometry poison"),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),
         "J": (n, 6),
         "known": (n, 6),
         "V": (n, 6),  # v, om
-        "sq": (n, 1),
+        "tangent": (n, integrator.KEPT),
         "xn": (n + 1, 3),
         "qn": (n + 1, 4),
         "Rn": (n + 1, 3, 3),
@@ -146,18 +184,19 @@ def scratch_fields(size):
         "xi": (j, k),
         "rhat": (j, 6),
         "now": (1, 6),
-        "C": (size.pieces, 6, 6),
-        "R_loop": (size.pieces, 6, 6),
-        "Y": (size.pieces, k, 6),
-        "RS": (size.pieces, 6, k),
-        "E": (size.couplings, 6, 6),
-        "g": (size.loops, 6),
-        "g2": (size.loops, 6),
-        "w_loop": (size.loops, 6),
-        "loop_rows": (size.loops, 6, 6),
-        "slope": (a, 2),
+        "C": (size.n_pieces, 6, 6),
+        "R_loop": (size.n_pieces, 6, 6),
+        "Y": (size.n_pieces, k, 6),
+        "RS": (size.n_pieces, 6, k),
+        "E": (size.n_couplings, 6, 6),
+        "g": (size.n_loops, 6),
+        "g2": (size.n_loops, 6),
+        "w_loop": (size.n_loops, 6),
+        "loop_rows": (size.n_loops, 6, 6),
+        "drive_slope": (a, 1),
+        "passive_slope": (a, 1),
         "apparent": (a, 1),
-        "give": (a, 1),
+        "mobility": (a, 1),
         "dphi": (a, 1),
         **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lda", "ldb", "lk"]},
         "lr": (a, AXIS_PAIRS + 1),
@@ -165,22 +204,28 @@ def scratch_fields(size):
         "command": (a, 1),
         "ddry": (a, 1),
         "approach": (c, 1),
-        "soft": (c, 2),  # give and sunk
-        "touch": (c, 3),  # from the centre of mass to the point that touches, at the current pose
-        "lever": (c, 3, 3),
-        **{name: (c, size.p) for name in ["ca", "cb", "cr", "cda", "cdb", "cdd", "ck"]},
-        "ci": (c, size.p + 1),  # `inverses` of the cone
+        "give": (c, 1),
+        "sunk": (c, 1),
+        # of contacts: from the centre of mass to the point that touches, at the current pose, and to the core point, at
+        # the next; rows of d(slip) by dth; axes at the current pose and normal at the next where these are not fixed
+        "touch": (c, 3),
+        "core": (c, 3),
+        "slip_rows": (c, 2, 3),
+        "axes": (curved, 3, 3),
+        "normal": (curved, 3),
+        **{name: (c, cone_pairs) for name in ["ca", "cb", "cr", "cda", "cdb", "cdd", "ck"]},
+        "ci": (c, cone_pairs + 1),  # `inverses` of the cone
     }
 
 
 def model_store(features, size):
-    floats, integers = model_fields(size)
+    floats, integers = model_fields(features, size)
     return Store("m", 1, 1, features, floats, integers)
 
 
 def state_store(features, size, lanes, groups, dtype=float):
-    return Store("s", lanes, groups, features, state_fields(size), dtype=dtype)
+    return Store("s", lanes, groups, features, state_fields(features, size), dtype=dtype)
 
 
 def scratch_store(features, size, lanes, dtype=float):
-    return Store("t", lanes, 1, features, scratch_fields(size), dtype=dtype)
+    return Store("t", lanes, 1, features, scratch_fields(features, size), dtype=dtype)

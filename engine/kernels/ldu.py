@@ -1,6 +1,6 @@
 """Block elimination along the tree, leaf to root, without fill-in: O(bodies + contacts).
 
-Newton's matrix couples a body only with its joint, and the joint only with the parent (DESIGN: linear time). Body i
+Newton's matrix couples a body only with its joint, and the joint only with the parent. Body i
 and its joint are eliminated together. With everything moved to the joint's anchor, where the child's motion is the
 parent's plus S xi + delta (joint.py), and with the child's equations D y + r = dwrench:
 
@@ -252,7 +252,7 @@ def open_loops(kind, m, s, t, i):
 def open_loops_again(kind, m, s, t, i):
     """The corrector's right-hand side of the loops: efforts on their free axes."""
     kt, kr, has_law = free(kind)
-    which, g2 = i - m.size[0], [0.0] * 6
+    which, g2 = i - m.n_bodies, [0.0] * 6
     if has_law and s.features.limits:
         known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NOTHING))
         for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
@@ -263,17 +263,17 @@ def open_loops_again(kind, m, s, t, i):
 @block
 def close_world_loops(m, s, t):
     """Loops whose sides only meet in the world."""
-    loop.close_loops(m, t, m.size[0])
+    loop.close_loops(m, t, m.n_bodies)
 
 
 @block
 def close_world_loops_again(m, s, t):
-    loop.close_loops_again(m, t, m.size[0])
+    loop.close_loops_again(m, t, m.n_bodies)
 
 
 @block
 def solve_world_loops(m, s, t):
-    loop.solve_loops(m, t, m.size[0])
+    loop.solve_loops(m, t, m.n_bodies)
 
 
 @each_loop_joint
@@ -290,14 +290,14 @@ def move_loops(kind, m, s, t, i):
     dphi = [None] * (kt + kr)
     for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
         if k is not None:
-            dphi[k] = sum_of(t.loop_rows[i - m.size[0]][q, j] * relative[j] for j in range(6))
+            dphi[k] = sum_of(t.loop_rows[i - m.n_bodies][q, j] * relative[j] for j in range(6))
     store_coordinates(t, m.first_axis[i], dphi)
 
 
 @each_loop_joint
 def update_loops(kind, m, s, t, i):
     """wrench += alpha w, w being along the rows of the loop."""
-    which = i - m.size[0]
+    which = i - m.n_bodies
     advance_wrench(t, i, matvec_t(mat(t.loop_rows[which]), vec(t.w_loop[which])))
 
 

@@ -17,7 +17,7 @@ solution exact.
 """
 
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
-from vigym.engine.kernels.simd import less, loop, select
+from vigym.engine.kernels.simd import for_range, less, select
 from vigym.engine.kernels.small import (
     identity,
     lu,
@@ -57,20 +57,20 @@ def loop_rows(kt, kr, has_law, m, t, i):
 
 def open_loop(kt, kr, has_law, m, s, t, i, N, stiffness, known):
     """C, R, E, g of loop joint i at its two bodies; N, `stiffness` and `known` effort are those of its free axes."""
-    loop_index = i - m.size[0]
-    h = t.h[0][0]
+    loop_index = i - m.n_bodies
+    h = t.h
     rows = loop_rows(kt, kr, has_law, m, t, i)
     delta, rN = vec(t.delta[i]), [t.rN[i][k] + 0.0 for k in range(kt + kr)]
-    wrench, far = vec(t.wrench[i]), select(less(NEAR, t.geometry[0][0]), 1.0, 0.0)
+    wrench, far = vec(t.wrench[i]), select(less(NEAR, t.geometry), 1.0, 0.0)
     c = m.child[i]
     J = vec(t.J[c])
-    soft = [EPSILON * h * h / s.mass[c][0]] * 3 + [EPSILON * h * h / (J[0] + J[3] + J[5])] * 3
+    regularization = [EPSILON * h * h / s.mass[c][0]] * 3 + [EPSILON * h * h / (J[0] + J[3] + J[5])] * 3
     E_rel, E, g = [], [], []
     for q, (row, k) in enumerate(rows):
         if k is None:
             E_rel.append(row)
-            E.append([soft[q] * x for x in row])
-            g.append(sum_of(row[j] * (far * soft[q] * wrench[j] - delta[j]) for j in range(6)))
+            E.append([regularization[q] * x for x in row])
+            g.append(sum_of(row[j] * (far * regularization[q] * wrench[j] - delta[j]) for j in range(6)))
         else:
             E_rel.append([stiffness[k] * x for x in row] if has_law else [0.0] * 6)
             E.append(N[k] + [0.0] * 3 if k < kt else [0.0] * 3 + N[k])
@@ -112,7 +112,7 @@ def closing(m, i):
 
 def passing(m, i, body):
     """Run body(piece) over the loops that pass body i and go on."""
-    loop(closing(m, i)[1], m.first_piece[i + 1], body)
+    for_range(closing(m, i)[1], m.first_piece[i + 1], body)
 
 
 def close_loops(m, t, i):
@@ -142,12 +142,12 @@ def close_loops(m, t, i):
                 row, column = coupling(m, i, other, piece), coupling(m, i, piece, third)
                 subtract(t.E[coupling(m, i, other, third)], mat(t.E[row]), mat(t.E[column]))
 
-            loop(piece + 1, m.first_piece[i + 1], fill)
+            for_range(piece + 1, m.first_piece[i + 1], fill)
 
-        loop(piece + 1, m.first_piece[i + 1], column)
-        loop(piece + 1, m.first_piece[i + 1], row)
+        for_range(piece + 1, m.first_piece[i + 1], column)
+        for_range(piece + 1, m.first_piece[i + 1], row)
 
-    loop(*closing(m, i), close)
+    for_range(*closing(m, i), close)
 
 
 def close_loops_again(m, t, i):
@@ -164,9 +164,9 @@ def close_loops_again(m, t, i):
             E_row = mat(t.E[coupling(m, i, other, piece)])
             store(t.g2[m.piece_loop[other]], sub(vec(t.g2[m.piece_loop[other]]), matvec(E_row, g)))
 
-        loop(piece + 1, m.first_piece[i + 1], row)
+        for_range(piece + 1, m.first_piece[i + 1], row)
 
-    loop(*closing(m, i), close)
+    for_range(*closing(m, i), close)
 
 
 def carry_loops(m, t, i, parts, joined):
@@ -265,7 +265,7 @@ def solve_loops(m, t, i):
             E = mat(t.E[coupling(m, i, piece, later)])
             store(t.w_loop[which], sub(vec(t.w_loop[which]), matvec(E, vec(t.w_loop[m.piece_loop[later]]))))
 
-        loop(piece + 1, m.first_piece[i + 1], other)
+        for_range(piece + 1, m.first_piece[i + 1], other)
 
     first, last = closing(m, i)
-    loop(last - 1, first - 1, one, -1)
+    for_range(last - 1, first - 1, one, -1)

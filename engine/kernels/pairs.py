@@ -33,7 +33,7 @@ def corrected(t, a, b, bend, least):
     """What the corrector adds to the target of one pair, sigma mu - da db, the second part (`bend`) kept in proportion.
 
     `least` is far below what counts: with a smaller product, a slack would drown in the rounding of its own row."""
-    center = maximum(t.center[0][0], least)
+    center = maximum(t.center, least)
     most = maximum(center, a * b)
     return center - minimum(maximum(bend, -1.0 * most), most)
 
@@ -42,13 +42,13 @@ def measure(t, a, b, flags):
     """Products a b; their sum and count over all pairs give mu."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
     sum_up(t, values)
-    t.count[0][0] = t.count[0][0] + sum_of(flags)
+    t.count = t.count + sum_of(flags)
     return values
 
 
 def stop(m):
     """Where products are to stop: at 0, or at the smoothing."""
-    return m.option[0][4] if m.features.smooth else 0.0
+    return m.smoothing if m.features.smooth else 0.0
 
 
 def excess(m, values, flags):
@@ -63,33 +63,34 @@ def targets(m, a, b, center):
 
 
 def note(t, norm, values):
-    """Take the largest |value| into a norm; their sum, in `poison`, shows a NaN that a maximum would hide."""
-    largest, poison = norm[0][0], t.poison[0][0]
+    """Take the largest |value| into the number `norm`; their sum, in `poison`, shows a NaN that a maximum would hide."""
+    largest, poison = getattr(t, norm), t.poison
     for value in values:
         largest = maximum(absolute(value), largest)
         poison = poison + value
-    norm[0][0], t.poison[0][0] = largest, poison
+    setattr(t, norm, largest)
+    t.poison = poison
 
 
 def reach(t, a, b, da, db, inverse):
     """ratio = max(-d/x): the step 1/ratio is the longest that keeps every x > 0 (fraction to the boundary).
 
     `inverse` is 1/(a b), so that nothing is divided: da/a = da b inverse."""
-    ratio = t.ratio[0][0]
+    ratio = t.ratio
     for k in range(len(a)):
         i = inverse[k]
         ratio = maximum(maximum(-1.0 * da[k] * (b[k] * i), -1.0 * db[k] * (a[k] * i)), ratio)
-    t.ratio[0][0] = ratio
+    t.ratio = ratio
 
 
 def sum_up(t, values):
     """Add products, a b or da db, to the sum over all pairs."""
-    t.total[0][0] = t.total[0][0] + sum_of(values)
+    t.total = t.total + sum_of(values)
 
 
 def advance(t, which, block, change):
     """block += alpha change, of the pairs `which`, in the lanes that still iterate."""
-    live, alpha = on(t.live[0][0]), t.alpha[0][0]
+    live, alpha = on(t.live), t.alpha
     for k in which:
         block[k] = select(live, block[k] + alpha * change[k], block[k])
 
@@ -102,7 +103,7 @@ def lifted(a, b, flags, scales, lift):
 
 def keep(t, which, blocks, new):
     """The lifted pairs `which` in the lanes that are stuck."""
-    stuck = less(0.0, t.lift[0][0])
+    stuck = less(0.0, t.lift)
     for block, values in zip(blocks, new, strict=True):
         for k in which:
             block[k] = select(stuck, values[k], block[k])

@@ -10,7 +10,7 @@ all pairs have the same unit:
         eta_i   = (+-) h B V + psi      sliding that direction i does not oppose
 
 A contact without friction (cf = 0) has no interior: its five friction pairs rest where they are and take no part.
-`lift` is 0, or cf in a relaxed step, and `give` that of a soft contact, see cone.py.
+`dilation` is 0, or cf in a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs
@@ -42,12 +42,12 @@ def force(cf, a):
     return [a[0], rough * (a[2] - a[3]), rough * (a[4] - a[5])]
 
 
-def rows(cf, lift, give, a, b, phi, slip):
+def rows(cf, dilation, give, a, b, phi, slip):
     """Residuals of the six linear rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
     on = active(cf)
     if give is not None:
         phi = phi + give * a[0]
-    values = [phi - lift * a[1], cf * a[0] - (a[2] + a[3] + a[4] + a[5])]
+    values = [phi - dilation * a[1], cf * a[0] - (a[2] + a[3] + a[4] + a[5])]
     values += [slip[0] + a[1], a[1] - slip[0], slip[1] + a[1], a[1] - slip[1]]
     return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
@@ -60,15 +60,15 @@ def slopes(give, a, inverse):
     return ib, [a[j] * ib[j] for j in range(PAIRS)]
 
 
-def inverses(cf, lift, give, a, b):
+def inverses(cf, dilation, give, a, b):
     """What directions and step lengths share: 1/(a b), 0 for pairs at rest, and the inverse of the pivot of psi."""
     on = active(cf)
     inverse = [on[j] / (a[j] * b[j]) for j in range(PAIRS)]
     _, q = slopes(give, a, inverse)
-    return [*inverse, 1.0 / (1.0 + q[1] * (q[2] + q[3] + q[4] + q[5] + cf * q[0] * lift))]
+    return [*inverse, 1.0 / (1.0 + q[1] * (q[2] + q[3] + q[4] + q[5] + cf * q[0] * dilation))]
 
 
-def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
+def direction(cf, dilation, give, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         a db + b da = k,   db = d(row) + r
@@ -83,12 +83,12 @@ def direction(cf, lift, give, a, b, inverse, k, r, dphi, dslip):
     total = beta[0] + beta[1] + beta[2] + beta[3]
     # psi d(s_psi) + s_psi d(psi) = k, divided by s_psi
     da[1] = (c[1] - q[1] * (cf * da[0] - total)) * inverse[PAIRS]
-    da[0] = da[0] + q[0] * lift * da[1]
+    da[0] = da[0] + q[0] * dilation * da[1]
     for j in range(2, PAIRS):
         da[j] = beta[j - 2] - q[j] * da[1]
     if give is not None:
         dphi = dphi + give * da[0]
-    db = [dphi - lift * da[1] + r[0], cf * da[0] - (da[2] + da[3] + da[4] + da[5]) + r[1]]
+    db = [dphi - dilation * da[1] + r[0], cf * da[0] - (da[2] + da[3] + da[4] + da[5]) + r[1]]
     db += [slip[j] + da[1] + r[j] for j in range(2, PAIRS)]
     return da, [on[j] * db[j] for j in range(PAIRS)]
 

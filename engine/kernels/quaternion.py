@@ -6,7 +6,7 @@ scalar first and turn body vectors into world vectors.
 
 import numpy as np
 
-from vigym.engine.kernels.simd import absolute, less, maximum, rint, select, sqrt
+from vigym.engine.kernels.simd import absolute, less, maximum, rint, select, shared, sqrt
 
 TWO_PI = 2.0 * np.pi
 
@@ -31,6 +31,7 @@ def store(block, values):
             block[i] = value
 
 
+@shared
 def dot(a, b):
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -75,19 +76,21 @@ def sum_of(terms):
     return total
 
 
+@shared
 def multiply(p, q):
     """Quaternion product p q"""
-    return [
+    return (
         p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
         p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
         p[0] * q[2] - p[1] * q[3] + p[2] * q[0] + p[3] * q[1],
         p[0] * q[3] + p[1] * q[2] - p[2] * q[1] + p[3] * q[0],
-    ]
+    )
 
 
+@shared
 def conjugate(q):
     """q^-1 of a unit quaternion"""
-    return [q[0], -q[1], -q[2], -q[3]]
+    return q[0], -q[1], -q[2], -q[3]
 
 
 def matrix(q):

@@ -7,7 +7,7 @@ Three kinds of Python function make up the kernels, and all of them also run unc
   one LLVM vector instruction behind. Python loops, lists and helper functions inside it are gone by then: that is the
   unrolling.
 - an EACH function (`@each(...)`) is the same for one body, joint, axis or contact, and is called for all of them. Where
-  it depends on the kind of a joint, one specialised body is generated per kind that the mechanism really uses.
+  it depends on the kind of a joint or contact, one specialised body is generated per kind that the mechanism uses.
 - the one function with control flow that depends on lanes (step.py) is compiled by Numba. It never touches a number: it
   calls blocks.
 
@@ -31,7 +31,7 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import NativeValue, models, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, models, overload, register_jitable, register_model, typeof_impl, unbox
 
 from vigym.engine.kernels.store import Store
 from vigym.engine.kernels.symbols import (
@@ -41,9 +41,9 @@ from vigym.engine.kernels.symbols import (
     constant,
     emit_loop,
     field_address,
+    for_range,
     less,
     load_index,
-    loop,
     maximum,
     minimum,
     on,
@@ -60,15 +60,16 @@ __all__ = [
     "compiled",
     "dump",
     "each",
+    "for_range",
     "group",
     "less",
     "load",
-    "loop",
     "maximum",
     "minimum",
     "on",
     "rint",
     "select",
+    "shared",
     "specialized",
     "sqrt",
     "target",
@@ -130,12 +131,15 @@ class _StoreAttribute(AttributeTemplate):
     key = StoreType
 
     def generic_resolve(self, store, name):
+        if (name, None, True) in store.fields:
+            return types.intp
         return IndexType() if (name, (), True) in store.fields else None
 
 
 @lower_getattr_generic(StoreType)
 def _store_getattr(context, builder, store, table, name):
-    return builder.inttoptr(field_address(builder, store, table, name), I64.as_pointer())
+    pointer = builder.inttoptr(field_address(builder, store, table, name), I64.as_pointer())
+    return pointer if (name, (), True) in store.fields else load_index(builder, pointer, ir.Constant(I64, 0))
 
 
 @infer_global(operator.getitem)
@@ -167,8 +171,8 @@ def _group(context, builder, sig, args):
 
 
 def any_lane(store, name):
-    """True if the first number of the field `name` (its first block) is not zero in some lane."""
-    return bool(np.any(getattr(store, name)[0][0] != 0))
+    """True if the number `name` is not zero in some lane."""
+    return bool(np.any(getattr(store, name) != 0))
 
 
 @infer_global(any_lane)
@@ -181,7 +185,7 @@ class _AnyLaneTemplate(AbstractTemplate):
 
 @lower_builtin(any_lane, StoreType, types.StringLiteral)
 def _any_lane(context, builder, sig, args):
-    value = getattr(Fields(builder, sig.args[0], args[0]), sig.args[1].literal_value)[0][0].value
+    value = getattr(Fields(builder, sig.args[0], args[0]), sig.args[1].literal_value).value
     lanes = sig.args[0].lanes
     mask = builder.fcmp_unordered("!=", value, constant(0.0, lanes))
     bits = builder.bitcast(mask, ir.IntType(lanes))
@@ -250,21 +254,23 @@ def block(function):
     return _register(function, function, lambda builder, stores: function(*stores))
 
 
-def each(size, *, first=None, feature=None, kinds=False, order=0):
-    """A function `f(m, s, t, i)`, or `f(kind, m, s, t, i)` with `kinds`, of one body, joint, axis or contact.
+def each(count, *, first=None, feature=None, kind=None, order=0):
+    """A function `f(m, s, t, i)` of one body, joint, axis or contact, or `f(kind, m, s, t, i)` with a `kind`.
 
-    Called as `f(m, s, t)` it runs over i from m.size[first] (or 0) to m.size[size]: in any order (0), or along m.order
-    upwards (1) or downwards (-1). Mechanisms without `feature` have none of them, and no code for it."""
+    Called as `f(m, s, t)` it runs over i from the number `first` of the model (or 0) to its number `count`: in any
+    order (0), or along m.order upwards (1) or downwards (-1). `kind` names the model's field that holds the kind of
+    each; the kinds in use are the feature of that name in the plural, and each gets code of its own. Mechanisms without
+    `feature` have none of them, and no code for it."""
 
     def decorate(function):
         def run(m, s, t):
             if feature is not None and not getattr(m.features, feature):
                 return
-            start, n = 0 if first is None else m.size[first], m.size[size]
+            start, n = 0 if first is None else getattr(m, first), getattr(m, count)
             for k in range(start, n) if order >= 0 else range(n - 1, -1, -1):
                 i = m.order[k] if order else k
-                if kinds:
-                    function(int(m.kind[i]), m, s, t, i)
+                if kind is not None:
+                    function(int(getattr(m, kind)[i]), m, s, t, i)
                 else:
                     function(m, s, t, i)
 
@@ -272,13 +278,14 @@ def each(size, *, first=None, feature=None, kinds=False, order=0):
             m = stores[0]
             if feature is not None and not getattr(m.features, feature):
                 return
-            n, minus = m.size[size].value, ir.Constant(I64, -1)
-            start = ir.Constant(I64, 0) if first is None else m.size[first].value
+            n, minus = getattr(m, count).value, ir.Constant(I64, -1)
+            start = ir.Constant(I64, 0) if first is None else getattr(m, first).value
 
             def body(k):
                 i = m.order[k] if order else k
-                if kinds:
-                    _by_kind(builder, function, m.features.kinds, m.kind[i], [*stores, i])
+                if kind is not None:
+                    kinds = getattr(m.features, f"{kind}s")
+                    _by_kind(builder, function, kinds, getattr(m, kind)[i], [*stores, i])
                 else:
                     function(*stores, i)
 
@@ -290,6 +297,15 @@ def each(size, *, first=None, feature=None, kinds=False, order=0):
         return _register(function, run, emit)
 
     return decorate
+
+
+# ------------------------------------------------------------------------------------------------ functions of loops
+# A plain function of numbers that Numba's own loops (engine/motion.py) may call too. It stays a plain function.
+shared = register_jitable
+
+overload(sqrt)(lambda x: lambda x: np.sqrt(x))
+overload(less)(lambda a, b: lambda a, b: a < b)
+overload(select)(lambda mask, a, b: lambda mask, a, b: a if mask else b)
 
 
 # ------------------------------------------------------------------------------------------------ compiling

@@ -1,18 +1,18 @@
 """One time step of one lane group, and of many.
 
-A step of length dt is solved whole. A lane that does not converge, or not to a motion to be believed (judge_body),
+A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
 repeats it with relaxed contacts (cone.py), then in halves, quarters, ... sixteenths; if that fails too, it is left as
 it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixteenths of dt.
 """
 
-from vigym.engine.kernels import axis, contact, integrator, joint
+from vigym.engine.kernels import axis, body, contact, joint
+from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
 TICKS = 16.0
-FAST = 1.45  # rad a step; two bodies that spin against each other stay below half a turn, and joints count their turns
 
 
 def step(m, states, t, first, last, repeat):
@@ -26,7 +26,7 @@ def step(m, states, t, first, last, repeat):
             begin_step(m, s, t)
             while any_lane(t, "todo"):
                 begin_substep(m, s, t)
-                for _ in range(m.limit[0]):
+                for _ in range(m.max_iterations):
                     residual(m, s, t)
                     if not any_lane(t, "live"):
                         break
@@ -35,21 +35,27 @@ def step(m, states, t, first, last, repeat):
                         lift_pairs(m, s, t)
                 finish_substep(m, s, t)
             finish_step(m, s, t)
+        publish(m, s, t)
+
+
+def look(m, states, t, first, last):
+    """Publish what the contacts of lane groups first..last tell of the state, after it was set from outside."""
+    for g in range(first, last):
+        publish(m, group(states, g), t)
 
 
 @block
 def begin_call(m, s, t):
-    for k in range(5):
-        s.status[0][k] = 1.0 if k == 0 else 0.0
+    """Nothing has happened yet."""
+    s.converged = 1.0
+    s.iterations = s.residual = s.substeps = s.relaxed = 0.0
 
 
 @block
 def resume_call(m, s, t):
-    """Whatever is counted over a call, as far as it got."""
-    t.relax[0][0] = 0.0
-    t.lost[0][0] = select(on(s.status[0][0]), 0.0, 1.0)
-    for k, field in enumerate((t.iterations, t.residual, t.substeps, t.relaxed)):
-        field[0][0] = s.status[0][1 + k]
+    """Lanes that failed earlier in the call take no further part."""
+    t.relax = 0.0
+    t.lost = select(on(s.converged), 0.0, 1.0)
 
 
 @block
@@ -72,13 +78,13 @@ def begin_substep(m, s, t):
 @block
 def finish_substep(m, s, t):
     """Commit the lanes that converged, and book what happened."""
-    integrator.judge_body(m, s, t)
+    body.refuse_jump(m, s, t)
     joint.finish_joint(m, s, t)
-    integrator.finish_body(m, s, t)
+    body.finish_body(m, s, t)
     contact.finish_contact(m, s, t)
     axis.finish_axis(m, s, t)
     learn(m, s, t)
-    settle(m, s, t)
+    book_attempt(m, s, t)
 
 
 @block
@@ -92,9 +98,16 @@ def finish_step(m, s, t):
 
 
 @block
+def publish(m, s, t):
+    """Write down what contacts tell of the state."""
+    contact.publish_body(m, s, t)
+    contact.publish_contact(m, s, t)
+
+
+@block
 def begin(m, s, t):
     """Start of a step: the world's pose, all ticks still to do in real lanes, full stride, warm start."""
-    world = m.size[0]
+    world = m.n_bodies
     for k in range(3):
         t.x[world][k] = t.xn[world][k] = 0.0
         for j in range(3):
@@ -105,91 +118,80 @@ def begin(m, s, t):
         t.y[world][k] = 0.0
         for j in range(6):
             t.D[world][k, j] = 0.0
-    t.todo[0][0] = select(on(t.lost[0][0]), 0.0, TICKS * s.real[0][0])
-    t.stride[0][0] = TICKS
-    t.cold[0][0] = s.fresh[0][0]
-    s.floor[0][0] = select(on(s.fresh[0][0]), m.option[0][2], s.floor[0][0])
-    s.old_led[0][0] = s.led[0][0]
+    t.todo = select(on(t.lost), 0.0, TICKS * s.real)
+    t.stride = TICKS
+    t.cold = s.fresh
+    s.floor = select(on(s.fresh), m.first_floor, s.floor)
+    s.old_h0 = s.h0
 
 
 @each_body
 def remember_body(m, s, t, i):
     """What to go back to; and a shorter stride for bodies that already spin too fast for dt."""
-    for k in range(3):
-        s.old[i][k] = s.x[i][k]
-        s.old[i][7 + k] = s.v[i][k]
-        s.old[i][10 + k] = s.w[i][k]
-    for k in range(4):
-        s.old[i][3 + k] = s.q[i][k]
+    for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):
+        for k, value in enumerate(vec(now[i])):
+            old[i][k] = value
     w = vec(s.w[i])
     for divisor in (1.0, 2.0, 4.0, 8.0):
-        most = FAST * divisor / m.option[0][0]
-        stride = t.stride[0][0]
-        t.stride[0][0] = select(
-            less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride
-        )
+        most = MOST_TURN * divisor / m.dt
+        stride = t.stride
+        t.stride = select(less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride)
 
 
 @each_axis
 def remember_axis(m, s, t, a):
     s.old_angle[a][0] = s.angle[a][0]
-    s.old_angle[a][1] = s.rate[a][0]
+    s.old_rate[a][0] = s.rate[a][0]
 
 
 @block
 def choose(m, s, t):
     """Step length and masks of the next attempt."""
-    t.h[0][0] = t.stride[0][0] * (m.option[0][0] * (1.0 / TICKS))
-    t.live[0][0] = select(less(0.5, t.todo[0][0]), 1.0, 0.0)
-    t.good[0][0] = 0.0
+    t.h = t.stride * (m.dt * (1.0 / TICKS))
+    t.live = select(less(0.5, t.todo), 1.0, 0.0)
+    t.good = 0.0
 
 
 @block
-def settle(m, s, t):
+def book_attempt(m, s, t):
     """Book the attempt: time passed, or relaxed contacts, or a shorter stride, or given up."""
-    todo, stride = t.todo[0][0], t.stride[0][0]
-    trying, good = less(0.5, todo), on(t.good[0][0])
+    todo, stride = t.todo, t.stride
+    trying, good = less(0.5, todo), on(t.good)
     failed = cut = trying & (~good)
     if m.features.contacts:
-        relaxed = on(t.relax[0][0])
+        relaxed = on(t.relax)
         cut = failed & relaxed
-        t.relaxed[0][0] = select(good & relaxed, t.relaxed[0][0] + 1.0, t.relaxed[0][0])
-        t.relax[0][0] = select(failed & (~relaxed), 1.0, 0.0)
+        s.relaxed = select(good & relaxed, s.relaxed + 1.0, s.relaxed)
+        t.relax = select(failed & (~relaxed), 1.0, 0.0)
     lost = cut & less(stride, 1.5)
-    t.todo[0][0] = select(good, todo - stride, select(lost, 0.0, todo))
-    t.stride[0][0] = select(cut, stride * 0.5, stride)
-    t.cold[0][0] = select(failed, 1.0, 0.0)
-    t.lost[0][0] = select(lost, 1.0, t.lost[0][0])
-    t.substeps[0][0] = select(good, t.substeps[0][0] + 1.0, t.substeps[0][0])
-    s.led[0][0] = select(good, t.h[0][0], s.led[0][0])
-    s.fresh[0][0] = select(good, 0.0, select(lost, 1.0, s.fresh[0][0]))
+    t.todo = select(good, todo - stride, select(lost, 0.0, todo))
+    t.stride = select(cut, stride * 0.5, stride)
+    t.cold = select(failed, 1.0, 0.0)
+    t.lost = select(lost, 1.0, t.lost)
+    s.substeps = select(good, s.substeps + 1.0, s.substeps)
+    s.h0 = select(good, t.h, s.h0)
+    s.fresh = select(good, 0.0, select(lost, 1.0, s.fresh))
 
 
 @block
 def report(m, s, t):
-    """Status of the step."""
-    lost = on(t.lost[0][0])
-    s.status[0][0] = select(lost, 0.0, 1.0)
-    s.status[0][1] = t.iterations[0][0]
-    s.status[0][2] = t.residual[0][0]
-    s.status[0][3] = select(lost, 0.0, t.substeps[0][0])
-    s.status[0][4] = t.relaxed[0][0]
-    s.led[0][0] = select(lost, s.old_led[0][0], s.led[0][0])
+    """Status of lanes that could not make the step."""
+    lost = on(t.lost)
+    s.converged = select(lost, 0.0, 1.0)
+    s.substeps = select(lost, 0.0, s.substeps)
+    s.h0 = select(lost, s.old_h0, s.h0)
 
 
 @each_body
 def revert_body(m, s, t, i):
-    lost = on(t.lost[0][0])
-    for k in range(3):
-        s.x[i][k] = select(lost, s.old[i][k], s.x[i][k])
-        s.v[i][k] = select(lost, s.old[i][7 + k], s.v[i][k])
-        s.w[i][k] = select(lost, s.old[i][10 + k], s.w[i][k])
-    for k in range(4):
-        s.q[i][k] = select(lost, s.old[i][3 + k], s.q[i][k])
+    lost = on(t.lost)
+    for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):
+        for k, value in enumerate(vec(old[i])):
+            now[i][k] = select(lost, value, now[i][k])
 
 
 @each_axis
 def revert_axis(m, s, t, a):
-    lost = on(t.lost[0][0])
+    lost = on(t.lost)
     s.angle[a][0] = select(lost, s.old_angle[a][0], s.angle[a][0])
-    s.rate[a][0] = select(lost, s.old_angle[a][1], s.rate[a][0])
+    s.rate[a][0] = select(lost, s.old_rate[a][0], s.rate[a][0])

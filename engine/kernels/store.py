@@ -1,8 +1,9 @@
 """Memory of the kernels: named fields of small blocks, one slab per lane group.
 
 A field of shape (n, r, c) holds n blocks of r x c numbers; a store with L lanes keeps L environments side by side, the
-lane being the last axis: (n, r, c, L). A store may have many groups of L lanes. A store with one lane (a model, shared
-by all environments) has no lane axis.
+lane being the last axis: (n, r, c, L). A field of shape () is one number: kernels read and assign it by its name alone,
+`t.h = m.dt`. A store may have many groups of L lanes. A store with one lane (a model, shared by all environments) has
+no lane axis.
 """
 
 from typing import Any, NamedTuple
@@ -13,15 +14,19 @@ import numpy as np
 class Features(NamedTuple):
     """What a mechanism uses; what it does not use is not compiled."""
 
-    kinds: tuple[int, ...]  # joint kinds, 16 law + 4 free translations + free rotations
+    joint_kinds: tuple[int, ...]  # 16 law + 4 free translations + free rotations, see joint.py
+    contact_kinds: tuple[int, ...]  # rows of the table in geometry/
     limits: tuple[int, ...]  # pairs of limits of position or effort, or dry friction, on free axes; see axis.py
-    contacts: bool
     loops: bool
-    level: bool = False  # no plane is tilted
     cone: str = "pyramid"  # see cone.py
     bounce: bool = False  # contacts with restitution
     soft: bool = False  # contacts with compliance
     smooth: bool = False  # pairs stop at a product of their own, instead of 0
+
+    @property
+    def contacts(self) -> bool:
+        """Whether anything touches the ground."""
+        return bool(self.contact_kinds)
 
     @property
     def pairs(self) -> bool:
@@ -30,14 +35,25 @@ class Features(NamedTuple):
 
 
 class Group:
-    """The fields of one lane group as NumPy views: what kernels see when they run uncompiled."""
+    """The fields of one lane group as NumPy views: what kernels see when they run uncompiled.
 
-    def __init__(self, features: Features, views: dict[str, np.ndarray]) -> None:
-        self.features = features
-        self.__dict__.update(views)
+    Assigning to a field writes into it. A single number is read as a copy.
+    """
 
-    def __getattr__(self, name: str) -> Any:  # tells type checkers that there are more
-        raise AttributeError(f"no field {name!r}")
+    def __init__(self, features: Features, views: dict[str, np.ndarray], scalars: dict[str, np.ndarray]) -> None:
+        self.__dict__.update(views, features=features, scalars=scalars)
+
+    def __getattr__(self, name: str) -> Any:  # only asked for what is not a view
+        scalars = self.__dict__.get("scalars", {})
+        if name not in scalars:
+            raise AttributeError(f"no field {name!r}")
+        return scalars[name][0].copy()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.scalars:
+            self.scalars[name][0] = value
+        else:
+            getattr(self, name)[...] = value
 
 
 class Store:
@@ -64,19 +80,23 @@ class Store:
         rows = np.arange(groups, dtype=np.int64)[:, None] * self.slab.strides[0]
         self.table = np.ascontiguousarray(self.slab.ctypes.data + rows + columns)
         self.address = self.table.ctypes.data
+        # name, shape of a block (None for a single number), whether integer
         self.layout = (
             lanes,
-            tuple((name, tuple(shape[1:]), False) for name, shape in floats.items())
-            + tuple((name, (), True) for name in integers),
+            tuple((name, tuple(shape[1:]) if shape else None, False) for name, shape in floats.items())
+            + tuple((name, () if shape else None, True) for name, shape in integers.items()),
             features,
             label,
         )
+        self.scalars = [name for name, shape, _ in self.layout[1] if shape is None]
 
     def __getattr__(self, name: str) -> Any:  # tells type checkers that there are more
         raise AttributeError(f"no field {name!r}")
 
     def __getitem__(self, index: int) -> Group:
-        return Group(self.features, {name: getattr(self, name)[index] for name in self.fields})
+        index = range(self.groups)[index]
+        views = {name: getattr(self, name)[index] for name in self.fields if name not in self.scalars}
+        return Group(self.features, views, {name: getattr(self, name)[index : index + 1] for name in self.scalars})
 
 
 def aligned(rows, columns, dtype):

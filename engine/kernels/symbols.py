@@ -8,7 +8,7 @@ from llvmlite import ir
 
 DOUBLE, I32, I64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 # What the optimiser may do: fuse multiply-adds, ignore the sign of zero, multiply by a reciprocal. NaN must survive.
-FAST = ("contract", "nsz", "arcp")
+FAST_MATH = ("contract", "nsz", "arcp")
 LABELS = ("m", "s", "t")  # the stores of a kernel: model, state, scratch; they never overlap
 
 
@@ -48,7 +48,7 @@ class Lanes:
 
     def _emit(self, name, other, swap=False):
         a, b = self._pair(other)
-        return Lanes(self.builder, getattr(self.builder, name)(*((b, a) if swap else (a, b)), flags=FAST))
+        return Lanes(self.builder, getattr(self.builder, name)(*((b, a) if swap else (a, b)), flags=FAST_MATH))
 
     def __add__(self, other):
         return self if is_number(other, 0.0) else self._emit("fadd", other)
@@ -75,7 +75,7 @@ class Lanes:
         return 0.0 if is_number(other, 0.0) else self._emit("fdiv", other, swap=True)
 
     def __neg__(self):
-        return Lanes(self.builder, self.builder.fneg(self.value, flags=FAST))
+        return Lanes(self.builder, self.builder.fneg(self.value, flags=FAST_MATH))
 
     def __and__(self, other):
         a, b = self._pair(other)
@@ -134,20 +134,37 @@ class Index:
         return self._with("mul", other)
 
 
+def position(index):
+    """The LLVM value of an index."""
+    return index.value if isinstance(index, Index) else ir.Constant(I64, index)
+
+
 class Fields:
-    """A store while code is generated: `t.D[i]` is block i of the field D, `m.parent[i]` an index."""
+    """A store while code is generated: `t.D[i]` is block i of the field D, `m.parent[i]` an index, `t.h` a number."""
 
     def __init__(self, builder, store, table):
-        self.builder, self.store, self.table = builder, store, table
+        self.__dict__.update(builder=builder, store=store, table=table)
 
     @property
     def features(self):
         return self.store.features
 
     def __getattr__(self, name):
-        shape, integer = next((s, n) for field, s, n in self.store.fields if field == name)
-        address = field_address(self.builder, self.store, self.table, name)
-        return Field(self.builder, self.store, name, shape, integer, address)
+        field = self._field(name)
+        return field if field.shape is not None else field[0]
+
+    def __setattr__(self, name, value):
+        field = self._field(name)
+        if field.shape is not None or field.integer:
+            raise AttributeError(f"{name!r} is not a field that holds a single number")
+        field.block(0)[()] = value
+
+    def _field(self, name):
+        for field, shape, integer in self.store.fields:
+            if field == name:
+                address = field_address(self.builder, self.store, self.table, name)
+                return Field(self.builder, self.store, name, shape, integer, address)
+        raise AttributeError(f"no field {name!r}")
 
 
 class Field:
@@ -158,15 +175,18 @@ class Field:
         self.integer, self.address = integer, address
 
     def __getitem__(self, index):
-        index = index.value if isinstance(index, Index) else ir.Constant(I64, index)
-        pointer = self.builder.inttoptr(self.address, (I64 if self.integer else DOUBLE).as_pointer())
         if self.integer:
-            return Index(self.builder, load_index(self.builder, pointer, index))
-        stride = ir.Constant(I64, int(np.prod(self.shape, dtype=int)) * self.store.lanes)
-        offset = self.builder.mul(index, stride, flags=["nsw"])
-        return Block(
-            self.builder, self.store, self.name, self.shape, self.builder.gep(pointer, [offset], inbounds=True)
-        )
+            pointer = self.builder.inttoptr(self.address, I64.as_pointer())
+            return Index(self.builder, load_index(self.builder, pointer, position(index)))
+        return self.block(index) if self.shape is not None else self.block(index)[()]
+
+    def block(self, index):
+        """Block `index`, which loads and stores."""
+        pointer = self.builder.inttoptr(self.address, DOUBLE.as_pointer())
+        shape = self.shape or ()
+        stride = ir.Constant(I64, int(np.prod(shape, dtype=int)) * self.store.lanes)
+        offset = self.builder.mul(position(index), stride, flags=["nsw"])
+        return Block(self.builder, self.store, self.name, shape, self.builder.gep(pointer, [offset], inbounds=True))
 
 
 class Block:
@@ -289,7 +309,7 @@ def emit_loop(builder, first, last, step, body):
     builder.position_at_end(after)
 
 
-def loop(first, last, body, step=1):
+def for_range(first, last, body, step=1):
     """for k in range(first, last, step): body(k), with bounds that are only known when the kernel runs."""
     if not isinstance(first, Index):
         for k in range(first, last, step):

@@ -1,0 +1,127 @@
+"""One rigid body: its dynamics over a step (paper: eq. dynamics2), and how Newton moves it.
+
+The kernels solve in the WORLD frame, where moving a whole subtree rigidly is a plain shift (see ldu.py). With the
+momenta of integrator.py, om = R(q) w, which is the same at z and z+, and J = R J_body R^T at the current pose:
+
+    r_f = m (v1 - v0)/h - m gravity - f                    N
+    r_t = (T^T J om) - (h0/h) (T J om)_0 - tau             N m, (.)_0 of the step of length h0 that led here
+
+Newton's unknown is the change of the NEXT POSE, y = (dx, dth), both in the world frame.
+"""
+
+from vigym.engine.kernels import integrator
+from vigym.engine.kernels.quaternion import add, dot, mat, matrix, matvec, scale, store, sub, vec
+from vigym.engine.kernels.simd import less, maximum, minimum, on, select, sqrt
+from vigym.engine.kernels.sweep import each_body
+
+MOST_JUMP = 1.0  # rad
+
+
+def world_inertia(R, inertia):
+    """R J R^T as a full 3x3 from the six numbers xx xy xz yy yz zz of J."""
+    J_body = symmetric(inertia)
+    RJ = [matvec(J_body, row) for row in R]
+    J = [[None] * 3 for _ in range(3)]
+    for i in range(3):
+        for j in range(i, 3):
+            J[i][j] = J[j][i] = dot(RJ[i], R[j])
+    return J
+
+
+def symmetric(six):
+    """The full 3x3 of six numbers xx xy xz yy yz zz."""
+    a, b, c, d, e, f = six
+    return [[a, b, c], [b, d, e], [c, e, f]]
+
+
+def velocity(t, i):
+    """v and om of body i, as Newton has them."""
+    V = vec(t.V[i])
+    return V[:3], V[3:]
+
+
+def tangent(t, i):
+    """The integrator's tangent at the velocity of body i, as `move_body` left it."""
+    return integrator.recalled(t.h, velocity(t, i)[1], vec(t.tangent[i]))
+
+
+@each_body
+def prepare_body(m, s, t, i):
+    """What does not change during a step: pose, world inertia, known part of the residual; first guess of V."""
+    h, h0 = t.h, s.h0
+    x, q, v = vec(s.x[i]), vec(s.q[i]), vec(s.v[i])
+    R = matrix(q)
+    J = world_inertia(R, vec(s.inertia[i]))
+    om = matvec(R, vec(s.w[i]))
+    mass, gravity = s.mass[i][0], vec(m.gravity[0])
+    _, ended = integrator.momentum(h0, J, om)
+    spin = scale(h0 / h, ended)
+    torque = matvec(R, vec(s.torque[i]))
+    known = [-mass * v[k] / h - mass * gravity[k] - s.force[i][k] for k in range(3)]
+    known += [-spin[k] - torque[k] for k in range(3)]
+    store(t.x[i], x)
+    store(t.q[i], q)
+    store(t.R[i], R)
+    store(t.J[i], [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2]])
+    store(t.known[i], known)
+    store(t.V[i], v + om)
+
+
+@each_body
+def move_body(m, s, t, i):
+    """Next pose, residual without joints and contacts, and its derivative D by y (6x6)."""
+    h, mass = t.h, s.mass[i][0]
+    v, om = velocity(t, i)
+    J = symmetric(vec(t.J[i]))
+    x1, q1 = integrator.advance(h, (vec(t.x[i]), vec(t.q[i])), (v, om))
+    store(t.qn[i], q1)
+    store(t.Rn[i], matrix(q1))
+    store(t.xn[i], x1)
+    store(t.tangent[i], integrator.tangent(h, om).kept)
+    begun, _ = integrator.momentum(h, J, om)
+    known = vec(t.known[i])
+    store(t.r[i], add(known[:3], scale(mass / h, v)) + add(known[3:], begun))
+    store(t.D[i], integrator.momentum_slope(h, mass, J, om))
+
+
+@each_body
+def limit_spin(m, s, t, i):
+    """Shorten the step `alpha` so that |om + alpha d(om)| h stays below MOST_SPIN."""
+    h, (_, om) = t.h, velocity(t, i)
+    d = tangent(t, i).rates(vec(t.y[i]))[3:]
+    a, b = dot(d, d) + 1e-300, dot(om, d)
+    room = maximum(integrator.MOST_SPIN * integrator.MOST_SPIN / (h * h) - dot(om, om), 0.0)
+    reach = (sqrt(b * b + a * room) - b) / a
+    t.alpha = minimum(reach, t.alpha)
+
+
+@each_body
+def update_body(m, s, t, i):
+    """V += alpha dV in the lanes that still iterate."""
+    live, V = on(t.live), vec(t.V[i])
+    d = tangent(t, i).rates(vec(t.y[i]))
+    for k in range(6):
+        t.V[i][k] = select(live, V[k] + t.alpha * d[k], V[k])
+
+
+@each_body
+def refuse_jump(m, s, t, i):
+    """Refuse a solution that turns a body by more than MOST_JUMP further than its last velocity would: the equations of
+    a long step have such solutions beside the one that is meant, and shorter steps do not."""
+    _, om = velocity(t, i)
+    change = scale(t.h, sub(om, matvec(mat(t.R[i]), vec(s.w[i]))))
+    jumped = less(MOST_JUMP * MOST_JUMP, dot(change, change)) & less(1.5, t.stride)
+    t.good = select(jumped, 0.0, t.good)
+
+
+@each_body
+def finish_body(m, s, t, i):
+    """Commit the solved step to the state in the lanes that converged; w = R^T om, and q stays a unit quaternion."""
+    good = on(t.good)
+    V, qn = vec(t.V[i]), vec(t.qn[i])
+    R = mat(t.R[i])
+    w = [R[0][k] * V[3] + R[1][k] * V[4] + R[2][k] * V[5] for k in range(3)]
+    size = sqrt(qn[0] * qn[0] + dot(qn[1:], qn[1:]))
+    for target, values in ((s.x, vec(t.xn[i])), (s.q, [a / size for a in qn]), (s.v, V[:3]), (s.w, w)):
+        for k, value in enumerate(values):
+            target[i][k] = select(good, value, target[i][k])
