@@ -7,14 +7,14 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
-from vigym.benchmarks.peers.mjcf import Integrator, axis_names, to_mjcf
-from vigym.benchmarks.peers.tree import first_axes, shallow_tree
 from vigym.benchmarks.runner import LARGEST, Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, rotate
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
+from vigym.formats.mjcf.write import Integrator, axis_names, to_mjcf
+from vigym.formats.tree import first_axes, shallow_tree
 
 __all__ = ["Mujoco", "coordinates", "to_mjcf"]
 INSTANT = 1e-6  # s: rates over so short a step are those of the velocities, to about 1e-10

@@ -222,7 +222,7 @@ def test_a_trot_is_a_success_and_a_fall_is_not(capsys):
 
 
 def test_the_first_episode_is_recorded(tmp_path, capsys):
-    from vigym.envs.replay.replay import Replay
+    from vigym.view.replay.replay import Replay
 
     path = tmp_path / "replays" / "flip.vigym"
     assert main(["evaluate", "VIHopper-v0", "--policy", "scripted", "--episodes", "2", "--replay", str(path)]) == 0
