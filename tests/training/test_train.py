@@ -136,7 +136,7 @@ def test_one_rollout_is_enough_to_learn(tmp_path):
         weights.append(parameters["policy"]["action_net.weight"].numpy())
     from stable_baselines3 import PPO
 
-    from vigym.training.vec_env import NativeVecEnv
+    from vigym.training.sb3.vec_env import NativeVecEnv
 
     fresh = PPO(
         "MlpPolicy", NativeVecEnv("VICartPole-v0", 1), seed=0, device="cpu", policy_kwargs={"net_arch": [64, 64]}

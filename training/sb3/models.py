@@ -12,21 +12,12 @@ from torch.utils.tensorboard import SummaryWriter
 
 from vigym.engine.errors import InputError
 from vigym.envs.controllers.learned import ACTIVATIONS
-from vigym.training import checkpoints
 from vigym.training.runs import Run
-from vigym.training.vec_env import NativeVecEnv
+from vigym.training.sb3 import checkpoints
+from vigym.training.sb3.schedule import Linear
+from vigym.training.sb3.vec_env import NativeVecEnv
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
-
-
-class Linear:
-    """From `start` down to 0 with what remains of the training; the last update is made with the rate before it."""
-
-    def __init__(self, start: float, least: float) -> None:
-        self.start, self.least = start, least
-
-    def __call__(self, remaining: float) -> float:
-        return self.start * max(remaining, self.least)
 
 
 def build(run: Run) -> BaseAlgorithm:

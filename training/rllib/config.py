@@ -1,4 +1,4 @@
-"""What a run is in the words of Ray RLlib: environments, hyperparameters, network."""
+"""A run in the words of Ray RLlib: environments, hyperparameters, network."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -15,7 +15,7 @@ from ray.tune.registry import register_env
 
 from vigym.engine.errors import InputError
 from vigym.envs.controllers.learned import ACTIVATIONS
-from vigym.training.rllib_normalize import Normalize
+from vigym.training.rllib.normalize import Normalize
 from vigym.training.runs import Run
 
 NATIVE = "vigym-native"  # as which Ray knows `make_env`

@@ -1,4 +1,4 @@
-"""What happens around the learning: a progress bar, evaluations, checkpoints; all between updates and rollouts."""
+"""Progress bar, evaluations and checkpoints around the learning; all between updates and rollouts."""
 
 import time
 
@@ -6,10 +6,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import safe_mean
 from tqdm import tqdm
 
-from vigym.training import checkpoints
 from vigym.training.evaluations import Evaluations
-from vigym.training.export import policy_of
 from vigym.training.runs import write_whole
+from vigym.training.sb3 import checkpoints
+from vigym.training.sb3.export import policy_of
 from vigym.training.stopping import Stop
 
 

@@ -21,7 +21,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 from vigym.engine.errors import InputError
 from vigym.training.runs import write_whole
-from vigym.training.vec_env import NativeVecEnv
+from vigym.training.sb3.vec_env import NativeVecEnv
 
 KEPT = 2  # checkpoints in a folder: the last one, and the one before in case that is damaged
 GROWING = ("0.monitor.csv",)
