@@ -12,6 +12,7 @@ from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.envs.registration import register as _register
 from vigym.formats.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
+from vigym.moved import install as _install_old_names
 from vigym.view.replay.replay import Replay
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_install_old_names()
 _register()
 
 _LATER = {"to_mjcf": "vigym.formats.mjcf.write", "to_pybullet": "vigym.formats.pybullet.convert"}
