@@ -17,7 +17,7 @@ from vigym.engine.graph import Tree
 from vigym.engine.joint import Joint
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import rotate
-from vigym.formats.tree import shallow_tree
+from vigym.formats.tree import first_axes, shallow_tree
 
 Integrator = Literal["Euler", "implicit", "implicitfast", "RK4"]
 POINT = 1e-3  # m: a contact point is a sphere of this radius, above a plane that is lower by as much
@@ -45,9 +45,9 @@ def to_mjcf(
     cone, impratio: of friction; ratio of its stiffness to that of the normal force.
     planar_loops: close loops of hinges at one point, which is enough where all hinges are parallel, and not at two.
 
-    Controls are the targets of the drives, see `driven_axes` in mujoco.py for their order; target velocities are those
-    of the joints. Dampers of a ball act on its angular velocity, its drives along the child's axes: near zero
-    coordinates the same as in vigym.
+    Controls are the targets of the drives, in the order of `driven_axes`; target velocities are those of the joints.
+    Dampers of a ball act on its angular velocity, its drives along the child's axes: near zero coordinates the same as
+    in vigym.
     """
     root = ET.Element("mujoco", model="mechanism")
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false", fusestatic="false")
@@ -85,6 +85,17 @@ def axis_names(joint: Joint) -> list[str]:
     rotations = [f"{joint.name} r{row}" for motion, row in joint.free_axes if motion == "rotation"]
     slides = [f"{joint.name} t{row}" for motion, row in joint.free_axes if motion == "translation"]
     return [*slides, *([f"{joint.name} ball"] if len(rotations) == 3 else rotations)]
+
+
+def driven_axes(mechanism: Mechanism) -> list[int]:
+    """The free axis (as vigym counts them) that each actuator of the converted mechanism drives."""
+    first, tree = first_axes(mechanism), shallow_tree(mechanism)
+    axes = []
+    for i in tree.order:
+        joint = tree.joints[i]
+        if joint is not None:
+            axes += [first[joint.name] + k for k in range(joint.n_free) if joint.kp[k] or joint.kd[k]]
+    return axes
 
 
 def _text(values: Iterable[float]) -> str:

@@ -9,10 +9,10 @@ from vigym import Mechanism, Simulator
 from vigym.benchmarks.scenes import build
 from vigym.engine.rotation import rotate, rotation_matrix
 from vigym.engine.state import State
-from vigym.formats.mjcf.write import to_mjcf
+from vigym.formats.mjcf.write import driven_axes, to_mjcf
 
 mujoco = pytest.importorskip("mujoco")
-from vigym.benchmarks.peers.mujoco import Mujoco, coordinates, driven_axes  # noqa: E402
+from vigym.benchmarks.peers.mujoco import Mujoco, coordinates  # noqa: E402
 
 slow = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 

@@ -85,6 +85,13 @@ def test_imports_go_one_way(path: Path) -> None:
     assert not violations(path.read_text(encoding="utf-8"), module, package)
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.py")), ids=lambda path: path.name)
+def test_the_root_does_not_import_benchmarks(path: Path) -> None:
+    """The root may import every other folder."""
+    found = imports(path.read_text(encoding="utf-8"), "vigym")
+    assert not {name for name in found if within(name, "vigym.benchmarks")}
+
+
 @pytest.mark.parametrize(
     ("package", "source", "expected"),
     [
