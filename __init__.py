@@ -10,19 +10,21 @@ from vigym.engine.errors import InputError, MechanismError, StateError, VigymErr
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.simulator import Simulator
-from vigym.engine.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
 from vigym.envs.registration import register as _register
-from vigym.envs.replay.replay import Replay
+from vigym.formats.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
+from vigym.moved import install as _install_old_names
+from vigym.view.replay.replay import Replay
 
 if TYPE_CHECKING:
-    from vigym.benchmarks.peers.bullet import to_pybullet
-    from vigym.benchmarks.peers.mjcf import to_mjcf
+    from vigym.formats.mjcf.write import to_mjcf
+    from vigym.formats.pybullet.convert import to_pybullet
 
 __version__ = "0.1.0"
 
+_install_old_names()
 _register()
 
-_LATER = {"to_mjcf": "vigym.benchmarks.peers.mjcf", "to_pybullet": "vigym.benchmarks.peers.bullet"}
+_LATER = {"to_mjcf": "vigym.formats.mjcf.write", "to_pybullet": "vigym.formats.pybullet.convert"}
 
 
 def __getattr__(name: str) -> Any:

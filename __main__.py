@@ -38,7 +38,7 @@ COMMANDS = {
         "Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.",
     ),
     "view": (
-        "vigym.envs.replay.command:view",
+        "vigym.envs.view_command:view",
         "Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.",
     ),
 }

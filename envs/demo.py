@@ -17,7 +17,7 @@ from vigym.engine.shapes import Box, Cylinder
 from vigym.engine.simulator import Simulator
 from vigym.envs.controllers import scripted
 from vigym.envs.controllers.learned import LEARNED_IS_BETTER, learned
-from vigym.envs.replay.replay import Replay
+from vigym.view.replay.replay import Replay
 
 
 def box() -> Simulator:

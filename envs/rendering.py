@@ -9,7 +9,7 @@ import numpy as np
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
 from vigym.engine.validation import count, number, show
-from vigym.envs.replay.extra import check
+from vigym.view.extra import check
 
 if TYPE_CHECKING:
     from vigym.envs.task import Array, Flags, Indices, Task
@@ -43,7 +43,7 @@ class Picture:
             raise InputError(f"default_camera_config must be a dict, got {show(camera)}")
         self.camera = {**self.task.camera, **(camera or {})}
         if camera:  # a mistake is told here, not with the first picture
-            from vigym.envs.view.camera import Camera
+            from vigym.view.pictures.camera import Camera
 
             Camera.from_config(self.camera)
         self.speed, self.browse = number(speed, "speed", InputError, above=0.0), browse
@@ -62,7 +62,7 @@ class Picture:
     def renderer(self) -> Any:
         """The ray caster, made when first needed."""
         if self._renderer is None:
-            from vigym.envs.view.picture import Camera, Renderer
+            from vigym.view.pictures.picture import Camera, Renderer
 
             camera = Camera.from_config(self.camera)
             mechanism, scene = self.task.sim.model.mechanism, self.task.scene()
@@ -72,8 +72,8 @@ class Picture:
     def live(self) -> Any:
         """The page, made when first needed."""
         if self._live is None:
-            from vigym.envs.replay.live import Live
-            from vigym.envs.view.camera import Camera
+            from vigym.view.page.live import Live
+            from vigym.view.pictures.camera import Camera
 
             camera = Camera.from_config(self.camera)
             options = {"title": self.title, "speed": self.speed, "browse": self.browse, **self.task.scene()}
@@ -123,7 +123,7 @@ class Picture:
 
     def grid(self, num_envs: int) -> np.ndarray:
         """The pictures of all environments in one."""
-        from vigym.envs.view.image import tile
+        from vigym.view.pictures.image import tile
 
         pictures = self.every(num_envs)
         if pictures is None:

@@ -15,7 +15,7 @@ from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 from torch import nn
 
-from vigym.training.vec_env import NativeVecEnv
+from vigym.training.sb3.vec_env import NativeVecEnv
 
 SETTINGS: dict[str, Any] = {
     "n_steps": 64,

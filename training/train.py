@@ -1,7 +1,7 @@
 """`vigym train`: learn a policy."""
 
-import json
-import shutil
+from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -10,11 +10,10 @@ from tyro.conf import Positional
 
 from vigym.engine.errors import InputError
 from vigym.training import hyperparameters
-from vigym.training.evaluations import Evaluations
-from vigym.training.runs import TIMES, Run, assignments, env_arguments, known_env, new_folder
+from vigym.training.runs import Run, assignments, env_arguments, known_env, new_folder
 
-# Modules of a backend, and the extra that brings them
-NEEDS = {"sb3": (("stable_baselines3", "tensorboard"), "train"), "ray": (("ray",), "rllib")}
+# Folder of a backend, the modules it needs, and the extra that brings them
+BACKENDS = {"sb3": ("sb3", ("stable_baselines3", "tensorboard"), "train"), "ray": ("rllib", ("ray",), "rllib")}
 # algo, backend, steps, seed, set, env_kwargs, threads, unless they are given
 OTHERWISE = ("ppo", "sb3", None, 0, (), (), 1)
 
@@ -95,64 +94,19 @@ def train(
             kwargs = env_arguments(env_id, env_kwargs)
             require(backend)
             run = Run(new_folder(out, algo, env_id), algo, env_id, seed, kwargs, settings, arguments)
-        if run.arguments["backend"] == "ray":
-            from vigym.training import rllib
-
-            rllib.learn(run, resumed=resume is not None)
-        else:
-            learn(run, resumed=resume is not None)
+        learner(run.arguments["backend"])(run, resumed=resume is not None)
     except InputError as error:
         raise SystemExit(str(error)) from None
 
 
-def learn(run: Run, *, resumed: bool) -> None:
-    """Train with Stable-Baselines3 as the run says, from the start or from its last checkpoint."""
-    import torch
-    from stable_baselines3.common.callbacks import CallbackList
-
-    from vigym.training import checkpoints
-    from vigym.training.callbacks import Checkpoints, Evaluation, Progress
-    from vigym.training.sb3 import build, load, use_logger
-
-    torch.set_num_threads(run.arguments["threads"])
-    evaluations, spent = Evaluations(run), {"clock": 0.0, "cpu": 0.0}
-    if resumed:
-        at, state = checkpoints.last(run.folder)
-        model = load(run, at, state)
-        evaluations.kept, spent = (state["callbacks"][name] for name in ("evaluations", "spent"))
-    else:
-        run.write()
-        try:
-            model = build(run)
-        except InputError:
-            shutil.rmtree(run.folder)  # nothing has begun
-            raise
-    print(f"{'going on with' if resumed else 'writing to'} {run.folder}")
-    use_logger(model, run)
-    total = run.settings["n_timesteps"]
-    evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations, spent)
-    callbacks = CallbackList([evaluation, keeper, Progress(total)])
-    model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
-    if keeper.stopped:
-        at = checkpoints.found(run.folder)[-1]
-        print(f"stopped after {at} steps; vigym train --resume {run.folder} goes on")
-        return
-    evaluation.evaluate()
-    model.save(run.folder / f"{run.env_id}.zip")
-    if (normalize := model.get_vec_normalize_env()) is not None:
-        normalize.save(str(run.details / "vecnormalize.pkl"))
-    model.logger.dump(model.num_timesteps)
-    model.logger.close()
-    model.get_env().close()
-    times = keeper.times()
-    (run.details / TIMES).write_text(json.dumps(times), encoding="utf-8")
-    print(f"{times['clock']:.0f} s ({times['cpu']:.0f} s of the processor); {evaluations.summary()}")
-    print(f"wrote {run.folder}")
+def learner(backend: str) -> Callable[..., None]:
+    """Entry of a backend's folder, `learn(run, resumed=...)`: train as the run says, from the start or going on."""
+    return import_module(f"vigym.training.{BACKENDS[backend][0]}.learn").learn
 
 
 def require(backend: str) -> None:
     """InputError that names the extra, if a module is not installed."""
-    modules, extra = NEEDS[backend]
+    _, modules, extra = BACKENDS[backend]
     for module in modules:
         if find_spec(module) is None:
             raise InputError(f'{module} is not installed: pip install "vigym[{extra}]"')

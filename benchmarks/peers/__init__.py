@@ -1,1 +1,1 @@
-"""The other engines: converters of a mechanism, and what runs them."""
+"""The other engines, as runners of scenes."""

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from vigym.benchmarks.peers.bullet import module, to_pybullet
 from vigym.benchmarks.runner import Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.model import has_law
 from vigym.engine.rotation import conjugate, rotate
+from vigym.formats.pybullet.convert import module, to_pybullet
 
 
 class Bullet(Runner):

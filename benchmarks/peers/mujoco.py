@@ -7,16 +7,15 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
-from vigym.benchmarks.peers.mjcf import Integrator, axis_names, to_mjcf
-from vigym.benchmarks.peers.tree import first_axes, shallow_tree
 from vigym.benchmarks.runner import LARGEST, Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes.scene import Array
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, rotate
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
+from vigym.formats.mjcf.write import Integrator, axis_names, driven_axes, to_mjcf
+from vigym.formats.tree import first_axes, shallow_tree
 
-__all__ = ["Mujoco", "coordinates", "to_mjcf"]
 INSTANT = 1e-6  # s: rates over so short a step are those of the velocities, to about 1e-10
 
 
@@ -48,17 +47,6 @@ def coordinates(mechanism: Mechanism, model: Any, state: State) -> tuple[Array, 
             else:
                 qpos[:, p], qvel[:, d] = phi[:, k], rates[:, k]
     return qpos, qvel
-
-
-def driven_axes(mechanism: Mechanism) -> list[int]:
-    """The free axis (as vigym counts them) that each actuator of the converted mechanism drives."""
-    first, tree = first_axes(mechanism), shallow_tree(mechanism)
-    axes = []
-    for i in tree.order:
-        joint = tree.joints[i]
-        if joint is not None:
-            axes += [first[joint.name] + k for k in range(joint.n_free) if joint.kp[k] or joint.kd[k]]
-    return axes
 
 
 def _silent(message: str) -> None:

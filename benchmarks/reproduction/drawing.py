@@ -55,8 +55,8 @@ def film_strip(
     size: tuple[int, int] = (960, 400),
 ) -> Picture:
     """Poses (x, q) side by side in one picture, each `spread` m further along x, the earlier ones paler."""
-    from vigym.envs.view.image import save_png
-    from vigym.envs.view.picture import Camera, Renderer
+    from vigym.view.pictures.image import save_png
+    from vigym.view.pictures.picture import Camera, Renderer
 
     folder.mkdir(parents=True, exist_ok=True)
     x, q = (np.stack(part) for part in zip(*poses, strict=True))

@@ -156,7 +156,7 @@ class MujocoEngine(Engine):
         import mujoco
         from mujoco import rollout
 
-        from vigym.benchmarks.peers.mjcf import to_mjcf
+        from vigym.formats.mjcf.write import to_mjcf
 
         self.mujoco, self.rollout = mujoco, rollout
         xml = to_mjcf(cube.mechanism(), self.dt, cone="elliptic")
@@ -206,7 +206,7 @@ class BulletEngine(Engine):
 
     def __init__(self, tosses: Tosses, substeps: int = 8, later: float = 0.0, cube: Cube = DESCRIBED) -> None:
         super().__init__(tosses, substeps, later, cube)
-        from vigym.benchmarks.peers.bullet import module, to_pybullet
+        from vigym.formats.pybullet.convert import module, to_pybullet
 
         self.p: Any = module()
         self.client = self.p.connect(self.p.DIRECT)

@@ -48,7 +48,7 @@ def slow(monkeypatch, target: str, calls: list[str]) -> None:
         ("mujoco", ["vigym.benchmarks.peers.mujoco:rotate"]),
         (
             "pybullet",
-            ["vigym.benchmarks.peers.bullet_runner:rotate", "vigym.benchmarks.peers.bullet_handle:Handle.apply"],
+            ["vigym.benchmarks.peers.bullet_runner:rotate", "vigym.formats.pybullet.handle:Handle.apply"],
         ),
     ],
 )

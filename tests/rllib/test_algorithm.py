@@ -11,8 +11,9 @@ import ray
 from ray.rllib.algorithms.algorithm import Algorithm
 from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 
-from vigym.training import hyperparameters, rllib
+from vigym.training import hyperparameters
 from vigym.training.evaluations import Evaluations
+from vigym.training.rllib import checkpoints, export, learn
 from vigym.training.runs import Run
 
 
@@ -56,18 +57,18 @@ def numbers(tree, name=""):
 
 def test_what_a_checkpoint_keeps(run, monkeypatch):
     """All there is to learn, in the learner and in the runner, however busy; the rate goes on as well."""
-    algorithm = rllib.build(run, 1)
+    algorithm = learn.build(run, 1)
     log_std = algorithm.get_module().state_dict()["pi.log_std"]
     np.testing.assert_array_equal(log_std.numpy(), np.float32([-0.5]))
     for _ in range(3):
         algorithm.train()
     kept = all_of(algorithm)
-    rllib.save(run.folder, 192, algorithm, Evaluations(run))
+    checkpoints.save(run.folder, 192, algorithm, Evaluations(run))
     algorithm.train()
     later = all_of(algorithm)
     algorithm.stop()
     monkeypatch.setattr(Algorithm, "restore_from_path", restore_while_busy(Algorithm.restore_from_path))
-    resumed = rllib.build(run, 1, 192)
+    resumed = learn.build(run, 1, 192)
     found = all_of(resumed)
     resumed.train()
     rates = {name for name in later if name.endswith("/lr")}
@@ -100,10 +101,10 @@ def restore_while_busy(restore):
 @pytest.mark.parametrize("normalize", [True, False])
 def test_the_policy_does_what_the_runner_does(run, normalize):
     run.settings["normalize"] = normalize
-    algorithm = rllib.build(run, 1)
+    algorithm = learn.build(run, 1)
     for _ in range(2):
         algorithm.train()
-    policy = rllib.policy_of(algorithm, run, 0)
+    policy = export.policy_of(algorithm, run, 0)
     seen = np.random.default_rng(0).normal(0.5, 3.0, size=(50, 4)).astype(np.float32)
 
     def act(runner):

@@ -12,7 +12,8 @@ import ray
 
 from vigym.__main__ import main
 from vigym.engine.errors import InputError
-from vigym.training import hyperparameters, rllib, rllib_config
+from vigym.training import hyperparameters
+from vigym.training.rllib import cluster, config
 from vigym.training.runs import Run
 
 
@@ -23,13 +24,13 @@ def small_run(folder: Path, **changes) -> Run:
 
 
 def starts(seed: int) -> np.ndarray:
-    env = rllib_config.make_env({"env_id": "VICartPole-v0", "num_envs": 4})
+    env = config.make_env({"env_id": "VICartPole-v0", "num_envs": 4})
     return env.reset(seed=seed)[0]
 
 
 def runner_seeds(run: Run, steps: int) -> list[int]:
     """As RLlib makes them: those of runners 1 and 2."""
-    return [rllib_config.configuration(run, 2, steps=steps).seed + k for k in (1, 2)]
+    return [config.configuration(run, 2, steps=steps).seed + k for k in (1, 2)]
 
 
 def test_no_two_environments_start_alike(tmp_path):
@@ -44,7 +45,7 @@ def test_no_two_environments_start_alike(tmp_path):
 
 def test_a_runner_that_comes_again_starts_elsewhere(monkeypatch):
     first = starts(5)
-    monkeypatch.setattr(rllib_config, "restarted", lambda: True)
+    monkeypatch.setattr(config, "restarted", lambda: True)
     rows = np.concatenate([first, starts(5), starts(5)])
     assert len(np.unique(rows, axis=0)) == 12
 
@@ -53,21 +54,21 @@ def test_hyperparameters_have_their_counterparts(tmp_path):
     given = {"learning_rate": "lin_1e-3", "ent_coef": 0.01, "gamma": 0.9, "gae_lambda": 0.8, "clip_range": 0.3}
     given |= {"vf_coef": 0.7, "max_grad_norm": 0.6, "n_epochs": 3, "n_timesteps": 5000, "normalize": False}
     network = {"net_arch": [8, 9], "activation_fn": "ReLU", "log_std_init": -0.5}
-    config = rllib_config.configuration(small_run(tmp_path, policy_kwargs=network, **given), 2)
-    assert config.lr == [[0, 1e-3], [5000, 0.0]]
-    assert (config.entropy_coeff, config.gamma, config.lambda_, config.clip_param) == (0.01, 0.9, 0.8, 0.3)
-    assert (config.vf_loss_coeff, config.grad_clip, config.num_epochs, config.minibatch_size) == (0.7, 0.6, 3, 64)
-    assert (config.num_envs_per_env_runner, config.train_batch_size_per_learner) == (2, 64)
-    model = config.rl_module_spec.model_config
+    made = config.configuration(small_run(tmp_path, policy_kwargs=network, **given), 2)
+    assert made.lr == [[0, 1e-3], [5000, 0.0]]
+    assert (made.entropy_coeff, made.gamma, made.lambda_, made.clip_param) == (0.01, 0.9, 0.8, 0.3)
+    assert (made.vf_loss_coeff, made.grad_clip, made.num_epochs, made.minibatch_size) == (0.7, 0.6, 3, 64)
+    assert (made.num_envs_per_env_runner, made.train_batch_size_per_learner) == (2, 64)
+    model = made.rl_module_spec.model_config
     assert (model["fcnet_hiddens"], model["fcnet_activation"], model["log_std_init"]) == ([8, 9], "ReLU", -0.5)
-    assert config._env_to_module_connector is None
-    assert rllib_config.configuration(small_run(tmp_path), 2)._env_to_module_connector is not None
+    assert made._env_to_module_connector is None
+    assert config.configuration(small_run(tmp_path), 2)._env_to_module_connector is not None
 
 
 @pytest.mark.parametrize("env_id", hyperparameters.PPO)
 def test_every_entry_of_the_file_is_understood(env_id, tmp_path):
     run = Run(tmp_path, "ppo", env_id, 0, {}, hyperparameters.settings("ppo", env_id), {"threads": 1})
-    rllib_config.check(run)
+    config.check(run)
 
 
 NETWORK = "'net_arch': [8], 'activation_fn': 'Tanh'"
@@ -107,12 +108,12 @@ def test_more_runners_than_processors(tmp_path, monkeypatch):
     monkeypatch.setattr(ray, "init", lambda **options: None)
     monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
     run = small_run(tmp_path)
-    assert rllib.connect(run) == 2
+    assert cluster.connect(run) == 2
     run.arguments["ray_runners"] = 5
     with pytest.raises(InputError, match="--ray-runners 5 needs as many processors, and Ray has 2: ask for fewer"):
-        rllib.connect(run)
+        cluster.connect(run)
 
 
 def test_a_batch_larger_than_a_rollout(tmp_path):
     with pytest.raises(InputError, match="batch_size 65 is more than a rollout, which has 64 steps"):
-        rllib_config.configuration(small_run(tmp_path, batch_size=65), 2)
+        config.configuration(small_run(tmp_path, batch_size=65), 2)

@@ -9,7 +9,7 @@ import gymnasium as gym
 from ray.rllib.env.single_agent_episode import SingleAgentEpisode
 from ray.rllib.utils.filter import RunningStat
 
-from vigym.training.rllib_normalize import Normalize, Statistics
+from vigym.training.rllib.normalize import Normalize, Statistics
 
 BOX = gym.spaces.Box(-np.inf, np.inf, (3,), np.float32)
 

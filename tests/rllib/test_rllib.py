@@ -14,9 +14,13 @@ pytest.importorskip("ray.rllib")
 
 import ray
 from ray.cluster_utils import Cluster
+from ray.rllib.algorithms.algorithm import Algorithm
 
 from vigym.__main__ import main
-from vigym.training import rllib, rllib_config
+from vigym.training.rllib import checkpoints
+from vigym.training.rllib.config import restarted
+from vigym.training.rllib.export import normalisation
+from vigym.training.rllib.normalize import Normalize
 
 SMALL = ["n_envs=8", "n_steps=32", "batch_size=128", "n_epochs=2"]
 SMALL += ["policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'ELU'}"]
@@ -37,23 +41,23 @@ def test_killed_and_resumed(tmp_path, capsys):
     with subprocess.Popen(words, env=os.environ | {"HOME": str(home)}, start_new_session=True) as process:
         try:
             before = time.monotonic()
-            while len(rllib.found(folder)) < 2 and time.monotonic() < before + PATIENCE:
+            while len(checkpoints.found(folder)) < 2 and time.monotonic() < before + PATIENCE:
                 assert process.poll() is None
                 time.sleep(0.1)
         finally:
             process.kill()
     assert not (home / "ray_results").exists()
-    steps = rllib.last(folder)
+    steps = checkpoints.last(folder)
     config, total = folder / "VICartPole-v0" / "config.yml", steps + 600
     config.write_text(config.read_text().replace(f'"n_timesteps": {FOREVER}', f'"n_timesteps": {total}'))
     assert main(["train", "--resume", str(folder), "--ray-runners", "1"]) == 0
     assert f"going on with {folder}, 1 runners with 8 environments each" in capsys.readouterr().out
     evaluated = np.load(folder / "evaluations.npz")["timesteps"]
     assert evaluated[0] < steps  # before
-    assert total <= evaluated[-1] == rllib.last(folder) < total + 300
+    assert total <= evaluated[-1] == checkpoints.last(folder) < total + 300
     assert (np.diff(evaluated) > 0).all()  # one an iteration, at the end as well
     assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == sorted(
-        ["VICartPole-v0", *(rllib.CHECKPOINT.format(at) for at in rllib.found(folder))]
+        ["VICartPole-v0", *(checkpoints.CHECKPOINT.format(at) for at in checkpoints.found(folder))]
     )
     assert main(["evaluate", "VICartPole-v0", "--policy", str(folder), "--episodes", "3"]) == 0
     with pytest.raises(SystemExit, match="is finished"):
@@ -69,7 +73,7 @@ def test_a_node_is_lost_and_comes_back(tmp_path, monkeypatch, capsys):
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     second, began = cluster.add_node(num_cpus=1), time.monotonic()
     nodes, healthy, told = [], [], []
-    train = rllib.Algorithm.train
+    train = Algorithm.train
 
     def watched(algorithm):
         result, group = train(algorithm), algorithm.env_runner_group
@@ -82,26 +86,26 @@ def test_a_node_is_lost_and_comes_back(tmp_path, monkeypatch, capsys):
             cluster.add_node(num_cpus=1)
         elif (healthy.count(1) > 3 and healthy[-1] == 2) or time.monotonic() > began + PATIENCE:
             told.extend(group.foreach_env_runner(state_of, local_env_runner=False))
-            told.append(rllib.normalisation(algorithm).of("observations"))
+            told.append(normalisation(algorithm).of("observations"))
             os.kill(os.getpid(), signal.SIGINT)
         return result
 
     def state_of(runner):
-        (connector,) = (part for part in runner._env_to_module if isinstance(part, rllib.Normalize))
-        return rllib_config.restarted(), connector.known["observations"]
+        (connector,) = (part for part in runner._env_to_module if isinstance(part, Normalize))
+        return restarted(), connector.known["observations"]
 
-    monkeypatch.setattr(rllib.Algorithm, "train", watched)
+    monkeypatch.setattr(Algorithm, "train", watched)
     try:
         assert main(command(tmp_path, 2, "--ray-address", cluster.address)) == 0
     finally:
         cluster.shutdown()
     assert len(set(nodes)) == 2  # there was a runner on either node
     assert healthy[-1] == 2
-    assert sorted(restarted for restarted, _ in told[:2]) == [False, True]
+    assert sorted(again for again, _ in told[:2]) == [False, True]
     for _, known in told[:2]:  # the new runner has the statistics of the others
         assert known.count == told[2].count
         np.testing.assert_array_equal(known.mean, told[2].mean)
     folder = tmp_path / "ppo" / "VICartPole-v0_1"
-    steps = rllib.last(folder)
+    steps = checkpoints.last(folder)
     assert f"stopped after {steps} steps; vigym train --resume {folder} goes on" in capsys.readouterr().out
     assert signal.getsignal(signal.SIGINT) is before

@@ -58,8 +58,8 @@ def test_it_does_what_the_model_does(algo, activation):
     sb3, torch = pytest.importorskip("stable_baselines3"), pytest.importorskip("torch")
     from stable_baselines3.common.vec_env import VecNormalize
 
-    from vigym.training.export import policy_of
-    from vigym.training.vec_env import NativeVecEnv
+    from vigym.training.sb3.export import policy_of
+    from vigym.training.sb3.vec_env import NativeVecEnv
 
     env = VecNormalize(NativeVecEnv("VIHopper-v0", 3))
     options = {"net_arch": [8, 8], "activation_fn": getattr(torch.nn, activation)}

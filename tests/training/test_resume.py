@@ -18,7 +18,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from vigym import InputError
 from vigym.__main__ import main
-from vigym.training import checkpoints, runs
+from vigym.training import runs
+from vigym.training.sb3 import checkpoints
 
 SMALL = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
 RUNS = {

@@ -1,5 +1,6 @@
 """The commands: each runs, learns, and tells what is wrong with its arguments."""
 
+import ast
 import csv
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +13,10 @@ import pytest
 
 pytest.importorskip("stable_baselines3")
 
-from vigym import InputError
+from vigym import InputError, training
 from vigym.__main__ import main
 from vigym.envs.registration import ENVIRONMENTS
-from vigym.training import hyperparameters
+from vigym.training import hyperparameters, train
 from vigym.training.measures import MEASURES
 
 FEW = ["n_envs=4", "policy_kwargs={'net_arch': [8], 'activation_fn': 'Tanh'}"]
@@ -106,11 +107,20 @@ def test_bad_arguments(args, message, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("module", ["stable_baselines3", "tensorboard"])
 def test_without_the_extra_the_command_says_what_to_install(module, monkeypatch, tmp_path):
-    from vigym.training import train
-
     monkeypatch.setattr(train, "find_spec", lambda name: None if name == module else find_spec(name))
     with pytest.raises(SystemExit, match=rf'{module} is not installed: pip install "vigym\[train\]"'):
         main(["train", "VIHopper-v0", "--out", str(tmp_path)])
+
+
+def test_backends_have_the_same_entry():
+    """Read, not imported: the two are never installed together."""
+    folder, found = Path(training.__file__).parent, []
+    for backend, _, _ in train.BACKENDS.values():
+        tree = ast.parse((folder / backend / "learn.py").read_text(encoding="utf-8"))
+        (entry,) = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "learn")
+        found.append((ast.unparse(entry.args), ast.unparse(entry.returns), ast.get_docstring(entry)))
+    assert len(found) == 2
+    assert found[0] == found[1]
 
 
 def test_two_runs_never_share_a_folder(tmp_path):
@@ -136,7 +146,7 @@ def test_one_rollout_is_enough_to_learn(tmp_path):
         weights.append(parameters["policy"]["action_net.weight"].numpy())
     from stable_baselines3 import PPO
 
-    from vigym.training.vec_env import NativeVecEnv
+    from vigym.training.sb3.vec_env import NativeVecEnv
 
     fresh = PPO(
         "MlpPolicy", NativeVecEnv("VICartPole-v0", 1), seed=0, device="cpu", policy_kwargs={"net_arch": [64, 64]}
@@ -222,7 +232,7 @@ def test_a_trot_is_a_success_and_a_fall_is_not(capsys):
 
 
 def test_the_first_episode_is_recorded(tmp_path, capsys):
-    from vigym.envs.replay.replay import Replay
+    from vigym.view.replay.replay import Replay
 
     path = tmp_path / "replays" / "flip.vigym"
     assert main(["evaluate", "VIHopper-v0", "--policy", "scripted", "--episodes", "2", "--replay", str(path)]) == 0

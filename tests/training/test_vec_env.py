@@ -9,7 +9,7 @@ pytest.importorskip("stable_baselines3")
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor, VecNormalize
 
 from vigym import InputError
-from vigym.training.vec_env import NativeVecEnv
+from vigym.training.sb3.vec_env import NativeVecEnv
 
 NUM, LIMIT = 5, 23
 IDS = ["VICartPole-v0", "VIHopper-v0", "VIQuadruped-v0"]  # that fall under random actions, and that do not

@@ -12,7 +12,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("engine", "envs", "assets", "training", "benchmarks")
+FOLDERS = ("engine", "envs", "view", "formats", "assets", "training", "benchmarks")
 MAX_LINES = 400
 
 # What a module of each layer may import of vigym. "vigym" is the public list itself, for the layers
@@ -20,10 +20,12 @@ MAX_LINES = 400
 MAY_IMPORT = {
     "vigym.engine.kernels": ("vigym.engine.kernels",),
     "vigym.engine": ("vigym.engine",),
-    "vigym.assets": ("vigym.assets", "vigym.engine"),
-    "vigym.envs": ("vigym.envs", "vigym.engine", "vigym.assets"),
-    "vigym.training": ("vigym", "vigym.training", "vigym.envs", "vigym.engine", "vigym.assets"),
-    "vigym.benchmarks": ("vigym", "vigym.benchmarks", "vigym.envs", "vigym.engine", "vigym.assets"),
+    "vigym.view": ("vigym.view", "vigym.engine"),
+    "vigym.formats": ("vigym.formats", "vigym.engine"),
+    "vigym.assets": ("vigym.assets", "vigym.formats", "vigym.engine"),
+    "vigym.envs": ("vigym.envs", "vigym.view", "vigym.assets", "vigym.engine"),
+    "vigym.training": ("vigym", "vigym.training", "vigym.envs", "vigym.assets", "vigym.engine"),
+    "vigym.benchmarks": ("vigym", *(f"vigym.{folder}" for folder in FOLDERS)),
 }
 SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 
@@ -83,6 +85,13 @@ def test_imports_go_one_way(path: Path) -> None:
     assert not violations(path.read_text(encoding="utf-8"), module, package)
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*.py")), ids=lambda path: path.name)
+def test_the_root_does_not_import_benchmarks(path: Path) -> None:
+    """The root may import every other folder."""
+    found = imports(path.read_text(encoding="utf-8"), "vigym")
+    assert not {name for name in found if within(name, "vigym.benchmarks")}
+
+
 @pytest.mark.parametrize(
     ("package", "source", "expected"),
     [
@@ -99,7 +108,13 @@ def test_imports_go_one_way(path: Path) -> None:
         ("vigym.envs", "from vigym.engine import Simulator", set()),
         ("vigym.training", "import vigym\nfrom vigym.envs import demo", set()),
         ("vigym.training", "import vigym.benchmarks", {"vigym.benchmarks"}),
-        ("vigym.benchmarks", "from ..training import anything", {"vigym.training"}),
+        ("vigym.view", "from ..engine import shapes", set()),
+        ("vigym.view", "from ..envs.task import Task", {"vigym.envs.task"}),
+        ("vigym.formats", "import vigym.envs", {"vigym.envs"}),
+        ("vigym.formats", "from vigym.view import pictures", {"vigym.view.pictures"}),
+        ("vigym.assets", "from vigym.formats.urdf import load_urdf", set()),
+        ("vigym.envs", "from ..benchmarks import scenes", {"vigym.benchmarks.scenes"}),
+        ("vigym.benchmarks", "from ..training import anything", set()),
     ],
 )
 def test_the_import_rule_itself(package: str, source: str, expected: set[str]) -> None:

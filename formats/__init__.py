@@ -1,0 +1,1 @@
+"""Mechanisms from and for other programs: read from URDF, written as MJCF for MuJoCo, put into PyBullet."""

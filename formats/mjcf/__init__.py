@@ -1,0 +1,1 @@
+"""MJCF, the XML of MuJoCo: `to_mjcf` writes a mechanism."""

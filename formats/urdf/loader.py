@@ -1,0 +1,250 @@
+"""URDF files: `load_urdf` gives a mechanism, `read_urdf` also what a mechanism has no place for."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.engine.errors import MechanismError
+from vigym.engine.joint import WORLD
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import multiply, rotate
+from vigym.engine.shapes import Color, Shape
+from vigym.engine.validation import Array, count, number, read_only, show, suggestion, unit_quaternion, vector
+from vigym.formats.urdf.build import add_contacts, build
+from vigym.formats.urdf.contact import CYLINDERS
+from vigym.formats.urdf.parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
+from vigym.formats.urdf.tree import Arrangement, Options, arrange, find_root
+from vigym.formats.urdf.xml import Element, UrdfError, UrdfWarning, parse
+
+__all__ = ["LinkFrame", "Mesh", "Mimic", "UrdfError", "UrdfModel", "UrdfWarning", "load_urdf", "read_urdf"]
+
+MIMIC = ("error", "free")
+Named = TypeVar("Named", Link, JointPart)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkFrame:
+    """Where a link is: the pose of its frame in the frame of `body` ("world": it does not move), and its mass, kg."""
+
+    body: str
+    position: Array
+    orientation: Array
+    mass: float
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A visual mesh, for display: its pose in the frame of `body`, `scale` (3,) of its coordinates, its colour.
+
+    path: None if the file was not found; filename: as written.
+    """
+
+    link: str
+    body: str
+    filename: str
+    path: Path | None
+    scale: Array
+    position: Array
+    orientation: Array
+    color: Color | None
+
+
+@dataclass(frozen=True, eq=False)
+class UrdfModel:
+    """A URDF file, read.
+
+    name: of the robot. path: of the file. mechanism: what is simulated.
+    links: by name, in the order of the file. meshes: visual ones. world_shapes: visual solids of links that are fixed
+    to the world, in the world (those of other links are the `shapes` of their bodies).
+    velocity_limits: by joint name, m/s or rad/s; the engine does not enforce them. mimics: joints that the file couples
+    to others and that were left free. warnings: what was mended or left out.
+    """
+
+    name: str
+    path: Path
+    mechanism: Mechanism
+    links: Mapping[str, LinkFrame]
+    meshes: tuple[Mesh, ...]
+    world_shapes: tuple[Shape, ...]
+    velocity_limits: Mapping[str, float]
+    mimics: Mapping[str, Mimic]
+    warnings: tuple[str, ...]
+
+    def link_poses(self, x: ArrayLike, q: ArrayLike) -> tuple[Array, Array]:
+        """Positions (..., n_links, 3) and orientations (..., n_links, 4) of all link frames in the world.
+
+        x, q: poses of the bodies, (..., n_bodies, 3 | 4), as in `Simulator.state`. Links as in `links`.
+        """
+        x, q = np.asarray(x, float), np.asarray(q, float)
+        names = [body.name for body in self.mechanism.bodies]
+        positions = np.zeros((*x.shape[:-2], len(self.links), 3))
+        orientations = np.zeros((*x.shape[:-2], len(self.links), 4))
+        for k, frame in enumerate(self.links.values()):
+            if frame.body == WORLD:
+                positions[..., k, :], orientations[..., k, :] = frame.position, frame.orientation
+            else:
+                i = names.index(frame.body)
+                positions[..., k, :] = x[..., i, :] + rotate(q[..., i, :], frame.position)
+                orientations[..., k, :] = multiply(q[..., i, :], frame.orientation)
+        return positions, orientations
+
+
+def load_urdf(path: str | PathLike[str], *, floating: bool = False, **options: Any) -> Mechanism:
+    """The mechanism of a URDF file, `read_urdf(path, floating=floating, **options).mechanism`.
+
+    floating: the root link flies freely; otherwise it is fixed to the world. Links that are fixed to each other are one
+    body, named after the one nearest to the root; joints keep their names.
+    options: contacts, friction, packages, position, orientation, cylinders, rim_points, mimic, default_mass,
+    repair_inertia; see `read_urdf`.
+    """
+    return read_urdf(path, floating=floating, **options).mechanism
+
+
+def read_urdf(
+    path: str | PathLike[str],
+    *,
+    floating: bool = False,
+    contacts: Iterable[str] | None = None,
+    friction: float = 0.8,
+    packages: Mapping[str, str | PathLike[str]] | None = None,
+    position: ArrayLike = (0.0, 0.0, 0.0),
+    orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    cylinders: str = "rim",
+    rim_points: int = 8,
+    mimic: str = "error",
+    default_mass: float = 0.0,
+    repair_inertia: bool = True,
+) -> UrdfModel:
+    """A URDF file with its mechanism, link frames, meshes and velocity limits.
+
+    floating: the root link flies freely; otherwise it is fixed to the world and becomes part of it.
+    contacts: names of the links whose collision shapes may touch the ground z = 0; None is all links of a floating
+        robot and none of a fixed one.
+    friction: Coulomb coefficient of links without <contact><lateral_friction>.
+    packages: folder of each package, for package:// paths; else the folders above the file are searched.
+    position, orientation: (3,) m and (4,) scalar first, of the root link's frame in the world.
+    cylinders: "rim", contact points around both ends, `rim_points` each; or "spheres", of the cylinder's radius.
+    mimic: "error" refuses coupled joints, "free" leaves them uncoupled.
+    default_mass: kg, of links without <inertial>; their inertia is as many kg m^2 about each axis (PyBullet: 1).
+    repair_inertia: mend, with a warning, inertias that no solid can have; False makes them an error.
+    """
+    if isinstance(path, str) and path.lstrip().startswith("<"):
+        raise MechanismError(f"path must be that of a file, got its text: {show(path)}; write it to a file first")
+    file = Path(path)
+    _check_choice(floating, (True, False), "floating")
+    friction = number(friction, "friction", at_least=0.0)
+    rim_points = count(rim_points, "rim_points")
+    base = Pose(vector(position, (3,), "position"), unit_quaternion(orientation, "orientation"))
+    options = Options(bool(floating), base, number(default_mass, "default_mass", at_least=0.0), repair_inertia)
+    _check_choice(cylinders, CYLINDERS, "cylinders")
+    _check_choice(mimic, MIMIC, "mimic")
+    folders = {name: Path(folder) for name, folder in (packages or {}).items()}
+
+    robot = parse(file)
+    materials = read_materials(robot)
+    links = _by_name([read_link(element, materials, folders) for element in robot.all("link")])
+    joints = _by_name([read_joint(element) for element in robot.all("joint")])
+    mimics = _mimics(joints, mimic)
+    arrangement = arrange(links, list(joints.values()), find_root(robot, links, list(joints.values())), options)
+    if not arrangement.bodies():
+        raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
+    mechanism = build(arrangement, list(joints.values()))
+    touching = _contact_links(robot, links, contacts, options.floating)
+    add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
+
+    model = UrdfModel(
+        name=robot.attributes.get("name", ""),
+        path=file,
+        mechanism=mechanism,
+        links={name: _frame(link, arrangement, options) for name, link in links.items()},
+        meshes=tuple(mesh for link in links.values() for mesh in _meshes(link, arrangement)),
+        world_shapes=tuple(shape for group in arrangement.fixed() for shape in group.shapes()),
+        velocity_limits={name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)},
+        mimics=mimics,
+        warnings=tuple(robot.document.notes),
+    )
+    for text in model.warnings:
+        warn(text, UrdfWarning, stacklevel=2)
+    return model
+
+
+def _check_choice(value: object, known: Sequence[object], what: str) -> None:
+    if value not in known:
+        raise MechanismError(f"{what} must be one of {', '.join(map(repr, known))}, got {show(value)}")
+
+
+def _by_name(parts: Iterable[Named]) -> dict[str, Named]:
+    """Links or joints by name, which must be unique."""
+    found: dict[str, Named] = {}
+    for part in parts:
+        if part.name in found:
+            line = found[part.name].element.line
+            raise part.element.error(f"the name is taken by line {line}; names must be unique")
+        found[part.name] = part
+    return found
+
+
+def _mimics(joints: Mapping[str, JointPart], mimic: str) -> dict[str, Mimic]:
+    """Couplings by the name of the joint that follows; an error, or a warning, as `mimic` says."""
+    found = {}
+    for name, joint in joints.items():
+        if joint.mimic is None:
+            continue
+        leader, element = joint.mimic.joint, joint.element.need("mimic")
+        if leader not in joints:
+            raise element.error(f"joint {leader!r} is unknown; {suggestion(leader, joints)}")
+        problem = f"joint {name!r} follows {leader!r}, a coupling that the engine does not have"
+        if mimic == "error":
+            raise element.error(f"{problem}; remove it, or give mimic='free' to leave the joint uncoupled")
+        element.note(f"{problem}; left free")
+        found[name] = joint.mimic
+    return found
+
+
+def _contact_links(
+    robot: Element, links: Mapping[str, Link], contacts: Iterable[str] | None, floating: bool
+) -> list[str]:
+    if contacts is None:
+        return list(links) if floating else []
+    if isinstance(contacts, str):
+        raise MechanismError(f"contacts must be a list of link names, got {contacts!r}; give [{contacts!r}]")
+    names = list(dict.fromkeys(contacts))
+    for name in names:
+        if name not in links:
+            raise robot.error(f"contacts: link {show(name)} is unknown; {suggestion(str(name), links)}")
+        if not links[name].collisions:
+            raise links[name].element.error("contacts: it has no <collision>; add one, or leave the link out")
+    return names
+
+
+def _frame(link: Link, arrangement: Arrangement, options: Options) -> LinkFrame:
+    group = arrangement.group[link.name]
+    pose = group.place(arrangement.inside[link.name])
+    mass = options.default_mass if link.mass is None else link.mass
+    return LinkFrame(group.name, read_only(pose.position), read_only(pose.orientation), mass)
+
+
+def _meshes(link: Link, arrangement: Arrangement) -> Iterator[Mesh]:
+    group = arrangement.group[link.name]
+    for visual in link.visuals:
+        if visual.mesh is None:
+            continue
+        if visual.mesh.path is None:
+            visual.element.note(f"mesh {visual.mesh.filename!r} is not found, so it will not be seen")
+        pose = group.place(arrangement.inside[link.name] @ visual.pose)
+        yield Mesh(
+            link=link.name,
+            body=group.name,
+            filename=visual.mesh.filename,
+            path=visual.mesh.path,
+            scale=read_only(visual.mesh.scale),
+            position=read_only(pose.position),
+            orientation=read_only(pose.orientation),
+            color=visual.color,
+        )

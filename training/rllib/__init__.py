@@ -1,0 +1,1 @@
+"""Training on Ray RLlib: `learn.learn(run, resumed=...)`."""

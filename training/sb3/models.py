@@ -1,0 +1,71 @@
+"""Models of Stable-Baselines3 on native batches, as a run's settings say."""
+
+from typing import Any
+
+from stable_baselines3 import PPO, SAC
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
+from stable_baselines3.common.monitor import ResultsWriter
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+from torch import nn
+from torch.utils.tensorboard import SummaryWriter
+
+from vigym.engine.errors import InputError
+from vigym.envs.controllers.learned import ACTIVATIONS
+from vigym.training.runs import Run
+from vigym.training.sb3 import checkpoints
+from vigym.training.sb3.schedule import Linear
+from vigym.training.sb3.vec_env import NativeVecEnv
+
+ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
+
+
+def build(run: Run) -> BaseAlgorithm:
+    """A new model on new environments; InputError for hyperparameters that it does not take."""
+    settings = dict(run.settings)
+    total, n_envs = settings.pop("n_timesteps"), settings.pop("n_envs")
+    try:
+        least = min(1.0, n_envs * settings.get("n_steps", 1) / total)  # a rollout's share of the training
+        settings |= {
+            name: Linear(float(value.removeprefix("lin_")), least)
+            for name, value in settings.items()
+            if isinstance(value, str) and value.startswith("lin_")
+        }
+        network = dict(settings.pop("policy_kwargs", {}))
+        if (activation := network.get("activation_fn")) is not None:
+            if activation not in ACTIVATIONS:
+                raise InputError(f"activation_fn must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+            network["activation_fn"] = getattr(nn, activation)
+        env: VecEnv = batch(run)
+        if settings.pop("normalize", False):
+            env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
+        return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
+    except InputError:  # of ours, which names what is wrong
+        raise
+    except (TypeError, ValueError, AssertionError) as error:
+        raise InputError(f"hyperparameters of {run.algo}: {error}") from error
+
+
+def load(run: Run, steps: int, state: dict[str, Any]) -> BaseAlgorithm:
+    """The model of the checkpoint after that many steps, with its environments."""
+    return checkpoints.load(run.folder, steps, state, ALGORITHMS[run.algo], batch(run, append=True), device="cpu")
+
+
+def batch(run: Run, *, append: bool = False) -> VecMonitor:
+    """The native batch, its episodes written to 0.monitor.csv; `append` goes on with that file."""
+    file = str(run.folder / "0.monitor.csv")
+    env = NativeVecEnv(run.env_id, run.settings["n_envs"], num_threads=run.arguments["threads"], **run.env_kwargs)
+    if not append:
+        return VecMonitor(env, file)
+    monitored = VecMonitor(env)
+    monitored.results_writer = ResultsWriter(file, override_existing=False)
+    return monitored
+
+
+def use_logger(model: BaseAlgorithm, run: Run) -> None:
+    """Curves for TensorBoard; what an interrupted run wrote after its last checkpoint is dropped."""
+    folder = str(run.folder / "tensorboard")
+    output = TensorBoardOutputFormat(folder)
+    output.writer.close()
+    output.writer = SummaryWriter(folder, purge_step=model.num_timesteps + 1 if model.num_timesteps else None)
+    model.set_logger(Logger(folder, [output]))

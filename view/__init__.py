@@ -1,0 +1,1 @@
+"""Pictures, the live page and replays of mechanisms: replay -> page -> pictures. Nothing here knows an environment."""

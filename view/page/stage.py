@@ -1,0 +1,147 @@
+"""A mechanism on a page of viser: its bodies, the ground, arrows for the forces at contacts."""
+
+import contextlib
+import io
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import Array, from_matrix
+from vigym.engine.shapes import Shape
+from vigym.view.extra import require
+from vigym.view.page.mesh import Mesh, merge, mesh
+from vigym.view.pictures.arrows import Arrows, force_scale
+from vigym.view.pictures.camera import Camera
+from vigym.view.pictures.look import tile_size
+from vigym.view.pictures.scene import parts_of, plane_table, planes_of
+
+TILES = 48  # along an edge of the ground that is drawn
+BRIGHT, DARK = (196, 202, 209), (156, 165, 176)
+ARROW = (230, 41, 56)
+_AWAY = (0.0, 0.0, -1e3)  # where arrows of no length wait
+
+
+def start_server() -> Any:
+    """A server of viser on this machine only, on a free port; it tells nobody."""
+    viser = require("viser", "the page")
+    with contextlib.redirect_stdout(io.StringIO()):
+        return viser.ViserServer(host="127.0.0.1", port=0, label="vigym", verbose=False)
+
+
+def stop_server(server: Any) -> None:
+    """End it, as silently."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
+class Stage:
+    """What a server shows of one mechanism.
+
+    camera: where one looks from at first; a followed body stays in the middle, the world moves instead
+    scenery, planes: as for `Renderer`
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        mechanism: Mechanism,
+        camera: Camera,
+        scenery: Iterable[Shape] = (),
+        planes: Iterable[tuple[ArrayLike, float]] | None = None,
+    ) -> None:
+        self.server, self.mechanism, self.camera = server, mechanism, camera
+        self.scale = force_scale(mechanism, camera.distance)
+        names = [body.name for body in mechanism.bodies]
+        body = camera.trackbodyid
+        self.tracked = names.index(body) if isinstance(body, str) else body
+        scene = server.scene
+        scene.set_up_direction("+z")
+        scene.configure_fog(2.0 * camera.distance, 4.0 * camera.distance, color=(255, 255, 255))
+        self.world = scene.add_frame("/world", show_axes=False)
+        self.bodies = [scene.add_frame(f"/world/{k} {name}", show_axes=False) for k, name in enumerate(names)]
+        looks: dict[tuple[int, tuple[float, ...]], list[Mesh]] = {}
+        for part in parts_of(mechanism, {}, scenery):
+            looks.setdefault((part.body, part.color), []).append(mesh(part))
+        for k, ((owner, color), meshes) in enumerate(looks.items()):
+            node = "/world" if owner < 0 else self.bodies[owner].name
+            scene.add_mesh_simple(f"{node}/{k}", *merge(meshes), color=tuple(round(255 * c) for c in color))
+        self.grounds = [
+            Ground(scene, f"/world/ground {k}", row, tile_size(camera.distance))
+            for k, row in enumerate(plane_table(planes_of(mechanism) if planes is None else planes))
+        ]
+        self.arrows: Any = None
+        if n := len(mechanism.contacts):
+            r = 0.006 * camera.distance
+            sizes = {"shaft_radius": r, "head_radius": 2.4 * r, "head_length": 5.0 * r}
+            self.arrows = scene.add_arrows("/world/forces", np.full((n, 2, 3), _AWAY), ARROW, **sizes)
+        self._look()
+
+    def _look(self) -> None:
+        """The camera of whoever opens the page."""
+        first = self.server.initial_camera
+        forward = self.camera.axes()[2]
+        at = np.array(self.camera.lookat)
+        first.look_at, first.position = at, at - self.camera.distance * forward
+        first.up, first.fov = (0.0, 0.0, 1.0), math.radians(self.camera.fovy)
+
+    def show(self, x: Array, q: Array, forces: Array | None = None, *, follow: bool = True) -> None:
+        """Poses x (n_bodies, 3), q (n_bodies, 4) and forces (n_contacts, 3), N, if they are to be seen."""
+        # rounded in the binary system: 0.1 mm, and files that compress well
+        x, q = np.round(x * 8192.0) / 8192.0, np.round(q * 16384.0) / 16384.0
+        middle = x[self.tracked or 0, :2]
+        with self.server.atomic():
+            if self.tracked is not None:
+                self.world.position = (-middle[0], -middle[1], 0.0) if follow else (0.0, 0.0, 0.0)
+            for ground in self.grounds:
+                ground.follow(middle)
+            for node, position, wxyz in zip(self.bodies, x, q, strict=True):
+                node.position, node.wxyz = position, wxyz
+            if self.arrows is not None:
+                self.arrows.points = self._arrows(x, q, forces)
+
+    def _arrows(self, x: Array, q: Array, forces: Array | None) -> Array:
+        """Start and tip of every arrow, (n_contacts, 2, 3)."""
+        n = len(self.mechanism.contacts)
+        arrows = Arrows.at_contacts(self.mechanism, x, q, np.zeros((n, 3)) if forces is None else forces, self.scale)
+        start, along = np.asarray(arrows.points), np.asarray(arrows.vectors)
+        seen = np.linalg.norm(along, axis=1) > 0.01 * self.camera.distance
+        points = np.where(seen[:, None, None], np.stack([start, start + along], 1), np.array(_AWAY))
+        return np.round(points * 1024.0) / 1024.0
+
+
+class Ground:
+    """A plane of tiles that goes where it is looked at, by whole pairs of tiles.
+
+    row: of `plane_table`, tangents, normal and offset
+    """
+
+    def __init__(self, scene: Any, name: str, row: Array, size: float) -> None:
+        self.tangents, self.normal, self.offset, self.step = row[:6].reshape(2, 3), row[6:9], row[9], 2.0 * size
+        frame = np.stack([*self.tangents, self.normal], 1)
+        self.node = scene.add_frame(name, show_axes=False, wxyz=from_matrix(frame))
+        for parity, color in enumerate((BRIGHT, DARK)):
+            vertices, faces = tiles(size, parity)
+            scene.add_mesh_simple(f"{name}/{parity}", vertices, faces, color=color, cast_shadow=False)
+        self.follow(np.zeros(2))
+
+    def follow(self, at: Array) -> None:
+        """Have its middle near the point at (2,) of the world's x and y."""
+        point = np.array([*at, 0.0])
+        point[2] = 0.0 if abs(self.normal[2]) < 1e-9 else (self.offset - self.normal[:2] @ at) / self.normal[2]
+        whole = self.step * np.round(self.tangents @ point / self.step)
+        self.node.position = whole @ self.tangents + self.offset * self.normal
+
+
+def tiles(size: float, parity: int) -> Mesh:
+    """Every other square of a board about the origin, in the plane z = 0."""
+    i, j = np.meshgrid(np.arange(TILES), np.arange(TILES), indexing="ij")
+    chosen = (i + j) % 2 == parity
+    corner = size * (np.stack([i[chosen], j[chosen], np.zeros(chosen.sum())], -1) - [TILES / 2, TILES / 2, 0.0])
+    square = size * np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    vertices = (corner[:, None] + square).reshape(-1, 3)
+    faces = 4 * np.arange(len(corner))[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
+    return vertices, faces.reshape(-1, 3)

@@ -1,0 +1,90 @@
+"""One ray at a time: what the colour of a single point needs."""
+
+from vigym.view.pictures.arrays import EYE, FIRST, KIND, LAST, LIGHT, NONE, POSITION, REACH, ROTATION, SIZE
+from vigym.view.pictures.compiled import inlined
+from vigym.view.pictures.solids import FAR, dot, enter, normal
+
+
+@inlined
+def vector(table, j, column):
+    """Three numbers of row j."""
+    return table[j, column], table[j, column + 1], table[j, column + 2]
+
+
+@inlined
+def ahead(p, t, d):
+    """p + t d"""
+    return p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2]
+
+
+@inlined
+def into(table, j, v):
+    """v in the frame of solid j: R^T v"""
+    a, b, c = vector(table, j, ROTATION), vector(table, j, ROTATION + 3), vector(table, j, ROTATION + 6)
+    return (
+        a[0] * v[0] + b[0] * v[1] + c[0] * v[2],
+        a[1] * v[0] + b[1] * v[1] + c[1] * v[2],
+        a[2] * v[0] + b[2] * v[1] + c[2] * v[2],
+    )
+
+
+@inlined
+def out_of(table, j, v):
+    """R v"""
+    a, b, c = vector(table, j, ROTATION), vector(table, j, ROTATION + 3), vector(table, j, ROTATION + 6)
+    return dot(a, v), dot(b, v), dot(c, v)
+
+
+@inlined
+def form(solids, j):
+    """See solids.py."""
+    a, b, c = vector(solids.table, j, SIZE)
+    return a, b, c, solids.facets, solids.numbers[j, FIRST], solids.numbers[j, LAST]
+
+
+@inlined
+def key(number, face, caster):
+    """One number for what is seen, for its face (if it is a solid), and for whether it is in a shadow."""
+    return 128 * number + 2 * (face % 64) + (1 if caster >= 0 else 0)
+
+
+@inlined
+def number(key):
+    return key // 128
+
+
+@inlined
+def direction(view, x, y):
+    """Along which the point (x, y) of the picture is seen, x and y in pixels from its upper left corner."""
+    across = ahead(view.forward, (x - view.column) * view.pixel, view.right)
+    return ahead(across, (view.row - y) * view.pixel, view.up)
+
+
+@inlined
+def surface(solids, local, j, t, d):
+    """Normal (3 numbers, world) and face of solid j at eye + t d."""
+    p = ahead(vector(local, j, EYE), t, into(solids.table, j, d))
+    x, y, z, face = normal(solids.numbers[j, KIND], form(solids, j), p)
+    return out_of(solids.table, j, (x, y, z)), face
+
+
+@inlined
+def hidden(light, solids, local, j, p):
+    """Whether solid j stands between the point p and the sun."""
+    table = solids.table
+    r = ahead(p, -1.0, vector(table, j, POSITION))
+    along, reach = dot(r, light), table[j, REACH]
+    if along > reach or dot(r, r) - along * along > reach * reach:
+        return False
+    o = into(table, j, r)
+    return enter(solids.numbers[j, KIND], form(solids, j), o, vector(local, j, LIGHT)) < FAR
+
+
+@inlined
+def shadow_on(light, solids, local, casters, start, stop, j, n, p):
+    """NONE, or the first of casters[start:stop] that throws its shadow on p, a point with normal n of solid j."""
+    if dot(n, light) > 0.0:
+        for i in range(start, stop):
+            if casters[i] != j and hidden(light, solids, local, casters[i], p):
+                return casters[i]
+    return NONE

@@ -1,0 +1,56 @@
+"""A replay as a film: MP4 or GIF, drawn by the ray caster, written by the ffmpeg that imageio-ffmpeg brings along."""
+
+import contextlib
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vigym.engine.errors import InputError
+from vigym.engine.validation import count, number
+from vigym.view.extra import require
+
+if TYPE_CHECKING:
+    from vigym.view.replay.replay import Replay
+
+MP4 = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]
+GIF = ["-filter_complex", "[0:v]split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=none"]
+
+
+def film(
+    replay: "Replay",
+    path: Path,
+    *,
+    forces: bool = True,
+    width: int | None = None,
+    height: int | None = None,
+    fps: float | None = None,
+    speed: float = 1.0,
+) -> None:
+    """Write it as .mp4 (640 x 480, 30 frames a second unless told) or .gif (400 x 300, 20), with a progress bar.
+
+    speed: 0.5 is slow motion
+    """
+    ffmpeg = require("imageio_ffmpeg", "a film").get_ffmpeg_exe()
+    tqdm = require("tqdm", "a film").tqdm
+    moving = path.suffix.lower() == ".mp4"
+    w, h = count(width or (640 if moving else 400), "width"), count(height or (480 if moving else 300), "height")
+    if moving and (w % 2 or h % 2):
+        raise InputError(f"width and height of an MP4 must be even, got {w} x {h}")
+    rate = number(fps or (30.0 if moving else 20.0), "fps", InputError, above=0.0)
+    speed = number(speed, "speed", InputError, above=0.0)
+    times = np.arange(0.0, replay.time[-1] + 1e-9, speed / rate)
+    command = [ffmpeg, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command += ["-s", f"{w}x{h}", "-r", f"{rate:g}", "-i", "-", *(MP4 if moving else GIF), str(path)]
+    renderer, draw_forces = replay.renderer(w, h), forces and bool(replay.forces.shape[1])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # ffmpeg says why
+            for time in tqdm(times, desc=path.name, unit="picture"):
+                x, q, pressed = replay.at(time)
+                arrows = replay.arrows(x, q, pressed) if draw_forces else None
+                process.stdin.write(renderer.render(x, q, arrows=arrows).tobytes())
+        complaint = process.communicate()[1].decode(errors="replace").strip()
+    if process.returncode:
+        raise InputError(f"{path} could not be written: {complaint or f'ffmpeg ended with {process.returncode}'}")

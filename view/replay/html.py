@@ -1,0 +1,73 @@
+"""A replay as one HTML file: viser's player with the scene inside, and our plots beside it."""
+
+import json
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vigym.engine.rotation import Array
+from vigym.view.page.stage import Stage, start_server, stop_server
+
+if TYPE_CHECKING:
+    from vigym.view.replay.replay import Replay
+
+MOST_POINTS = 2000  # of a line
+MOST_LINES = 4  # of a plot; of more contacts, only the extreme ones are told
+
+
+def page(replay: "Replay", *, forces: bool = True) -> str:
+    """The whole page. It needs nothing but a browser."""
+    server = start_server()
+    try:
+        stage = Stage(server, replay.mechanism, replay.camera, replay.scenery, replay.planes)
+        shown = replay.forces if forces else [None] * len(replay)
+        stage.show(replay.x[0], replay.q[0], shown[0])
+        server.flush()
+        serializer = server.get_scene_serializer()
+        last = 0.0
+        for k in replay.thinned()[1:]:
+            serializer.insert_sleep(float(replay.time[k] - last))
+            last = replay.time[k]
+            stage.show(replay.x[k], replay.q[k], shown[k])
+        text = serializer.as_html()
+    finally:
+        stop_server(server)
+    return insert(text, replay)
+
+
+def insert(text: str, replay: "Replay") -> str:
+    """The player's page with title and plots."""
+    data = json.dumps(series(replay)).replace("</", "<\\/")
+    script = files("vigym.view.replay").joinpath("plots.js").read_text(encoding="utf-8")
+    at = text.rindex("</body>")
+    return f"{text[:at]}<script>const REPLAY = {data};\n{script}</script>{text[at:]}"
+
+
+def series(replay: "Replay") -> dict[str, Any]:
+    """What is plotted: the times, and lines by name in every plot."""
+    every = max(1, -(-len(replay) // MOST_POINTS))
+    names = [contact["name"] for contact in replay.head["contacts"]]
+    plots: list[dict[str, Any]] = []
+    if names:
+        pressed = np.linalg.norm(replay.forces, axis=-1)
+        plots.append(_plot("gap", "m", _lines(names, replay.gaps, "smallest", replay.gaps.min(1)), every))
+        plots.append(_plot("contact force", "N", _lines(names, pressed, "sum", pressed.sum(1)), every))
+    plots.append(_plot("joint error", "", {"largest": replay.joint_error}, every))
+    plots.append(_plot("reward", "", {"reward": replay.reward}, every))
+    return {"title": replay.head["title"], "time": _digits(replay.time[::every], 7), "plots": plots}
+
+
+def _lines(names: list[str], values: Array, summary: str, together: Array) -> dict[str, Array]:
+    if len(names) > MOST_LINES:
+        return {summary: together}
+    return dict(zip(names, values.T, strict=True))
+
+
+def _plot(title: str, unit: str, lines: dict[str, Array], every: int) -> dict[str, Any]:
+    kept = {name: _digits(values[::every], 4) for name, values in lines.items()}
+    return {"title": title, "unit": unit, "lines": kept}
+
+
+def _digits(values: Array, digits: int) -> list[float]:
+    return [float(f"{value:.{digits}g}") for value in values.tolist()]

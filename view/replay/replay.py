@@ -1,0 +1,119 @@
+"""A recording that can be looked at: `Replay.load(path)`; a notebook shows it as it is."""
+
+import html
+import os
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vigym.engine.errors import InputError
+from vigym.engine.recording import Recording
+from vigym.engine.rotation import Array
+
+if TYPE_CHECKING:
+    from vigym.view.pictures.arrows import Arrows
+    from vigym.view.pictures.camera import Camera
+
+SUFFIXES = (".html", ".mp4", ".gif", ".png")
+
+
+class Replay(Recording):
+    """A recording and what can be made of it: a page, a film, a film strip."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Replay":
+        """Read a file that `record` wrote; InputError if nothing of it can be shown."""
+        recording = super().load(path)
+        if not len(recording):
+            raise InputError(f"{os.fspath(path)} has no frame")
+        return recording  # type: ignore[return-value]
+
+    @property
+    def rate(self) -> float:
+        """Frames a second."""
+        return (len(self) - 1) / self.time[-1] if self.time[-1] > 0.0 else 1.0
+
+    @cached_property
+    def camera(self) -> "Camera":
+        """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves."""
+        from vigym.view.pictures.picture import Camera, framing
+        from vigym.view.pictures.scene import Cast, parts_of
+
+        if self.head["camera"] is not None:
+            return Camera.from_config(self.head["camera"])
+        camera = framing(Cast(parts_of(self.mechanism, {}, self.scenery)).solids(self.x[0], self.q[0]), 1.0)
+        away = np.linalg.norm(self.x[:, 0, :2] - self.x[0, 0, :2], axis=-1).max()
+        if away < 0.25 * camera.distance:
+            return camera
+        at = np.array(camera.lookat) - [*self.x[0, 0, :2], 0.0]
+        return replace(camera, lookat=tuple(at.tolist()), trackbodyid=0)
+
+    def at(self, time: float) -> tuple[Array, Array, Array]:
+        """Poses and forces in between, straight from frame to frame, but not across the start of an episode."""
+        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
+        if k + 1 == len(self) or self.start[k + 1]:
+            return self.x[k], self.q[k], self.forces[k]
+        s = max(0.0, (time - self.time[k]) / (self.time[k + 1] - self.time[k]))
+        near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
+        x, q, forces = (
+            (1.0 - s) * now + s * then
+            for now, then in (
+                (self.x[k], self.x[k + 1]),
+                (self.q[k], near * self.q[k + 1]),
+                (self.forces[k], self.forces[k + 1]),
+            )
+        )
+        return x, q / np.linalg.norm(q, axis=-1, keepdims=True), forces
+
+    def thinned(self, rate: float = 50.0) -> np.ndarray:
+        """Indices of frames of which no more than about `rate` come in a second; the first and the last are there."""
+        slots = np.floor(self.time * rate * 1.001)
+        keep = np.diff(slots, append=np.inf) > 0
+        keep[0] = True
+        return np.flatnonzero(keep)
+
+    def renderer(self, width: int, height: int, camera: "Camera | None" = None) -> Any:
+        """For pictures of it, from its own camera unless told."""
+        from vigym.view.pictures.picture import Renderer
+
+        scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery}
+        return Renderer(self.mechanism, width, height, camera or self.camera, **scene)
+
+    def arrows(self, x: Array, q: Array, forces: Array) -> "Arrows":
+        """Forces at the contacts, as long as on the page."""
+        from vigym.view.pictures.arrows import Arrows, force_scale
+
+        scale = force_scale(self.mechanism, self.camera.distance)
+        return Arrows.at_contacts(self.mechanism, x, q, forces, scale)
+
+    def html(self, *, forces: bool = True) -> str:
+        """One page that plays it offline, with a timeline, arrows and plots."""
+        from vigym.view.replay.html import page
+
+        return page(self, forces=forces)
+
+    def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
+        """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`."""
+        path = Path(path)
+        kind = path.suffix.lower()
+        if kind == ".html":
+            path.write_text(self.html(forces=forces, **options), encoding="utf-8")
+        elif kind in (".mp4", ".gif"):
+            from vigym.view.replay.film import film
+
+            film(self, path, forces=forces, **options)
+        elif kind == ".png":
+            from vigym.view.replay.strip import strip
+
+            strip(self, path, **options)
+        else:
+            raise InputError(f"{path}: write a replay as one of {', '.join(SUFFIXES)}")
+        return path
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        source = html.escape(self.html(), quote=True)
+        return f'<iframe srcdoc="{source}" width="100%" height="520" style="border:1px solid #ddd"></iframe>'
