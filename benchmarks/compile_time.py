@@ -19,7 +19,7 @@ from vigym.engine.simulator import Simulator
 
 OPERATION = r"(?:add|sub|mul|div|sqrt|min|max|round|rndscale|fn?m(?:add|sub|addsub|subadd)(?:132|213|231))"
 FUNCTIONS, OPERATIONS, WIDTH = 24, 250, 24  # of the reference
-FAST = ("contract", "nsz", "arcp")
+FAST_MATH = ("contract", "nsz", "arcp")
 
 
 def packed_share(assembly: str) -> float:
@@ -52,8 +52,8 @@ def reference() -> Any:
 
         values = [builder.load(place(i), align=8) for i in range(WIDTH)]
         for a, b, c in random.integers(0, WIDTH, (OPERATIONS, 3)):
-            product = builder.fmul(values[a], values[b], flags=FAST)
-            values[c] = builder.fadd(product, values[c], flags=FAST)
+            product = builder.fmul(values[a], values[b], flags=FAST_MATH)
+            values[c] = builder.fadd(product, values[c], flags=FAST_MATH)
         for i, value in enumerate(values):
             builder.store(value, place(i), align=8)
         builder.ret_void()

@@ -12,7 +12,7 @@ import numpy as np
 
 from vigym.benchmarks.flops import Counted
 from vigym.benchmarks.scenes import build
-from vigym.engine.kernels import axis, contact, integrator, interior_point, joint, ldu, sides
+from vigym.engine.kernels import axis, body, contact, interior_point, joint, ldu
 from vigym.engine.kernels import step as whole
 from vigym.engine.kernels.simd import block, compiled, group, specialized
 from vigym.engine.lanes import LANES
@@ -22,16 +22,16 @@ ONCE = 0  # a step, not an iteration
 # Stage -> its functions, and how often a Newton iteration calls them
 STAGES: dict[str, tuple[tuple[Any, ...], int]] = {
     "start of a step": ((whole.begin_step, interior_point.start), ONCE),
-    "residual of bodies": ((integrator.move_body, interior_point.measure_body), 1),
-    "residual of joints": ((joint.move_joint, sides.measure_axis), 1),
+    "residual of bodies": ((body.move_body, interior_point.measure_body), 1),
+    "residual of joints": ((joint.move_joint, axis.measure_axis), 1),
     "residual of contacts": ((contact.move_contact,), 1),
     "condensing contacts": ((contact.condense_contact,), 1),
     "factorising the tree": ((axis.condense_axis, ldu.eliminate), 1),
     "substituting": ((ldu.substitute,), 2),
     "direction of contacts": ((contact.affine_contact, contact.direct_contact), 1),
     "direction of axes": ((axis.affine_axis, axis.direct_axis), 1),
-    "corrector": ((contact.correct_contact, axis.correct_axis, ldu.eliminate_again, integrator.limit_spin), 1),
-    "update": ((joint.update_joint, integrator.update_body, sides.update_contact, sides.update_axis), 1),
+    "corrector": ((contact.correct_contact, axis.correct_axis, ldu.eliminate_again, body.limit_spin), 1),
+    "update": ((joint.update_joint, body.update_body, contact.update_contact, axis.update_axis), 1),
     "end of a step": ((whole.finish_substep, whole.finish_step), ONCE),
 }
 # Scene -> its name, parameters and steps until it is looked at
@@ -79,7 +79,7 @@ def repeated(stage: Callable) -> Callable:
 def multiply_and_add(m, s, t):
     """Independent chains of fused multiply-adds in registers: the most that the core can do."""
     values = [t.V[0][0] + k for k in range(CHAINS)]
-    factor = t.h[0][0]
+    factor = t.h
     for _ in range(LENGTH):
         values = [value * factor + factor for value in values]
     total = values[0]

@@ -11,7 +11,7 @@ from vigym.engine.kernels import layout
 from vigym.engine.kernels.cache import SOURCES, DiskCache
 from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.simd import compiled as compile_kernel
-from vigym.engine.kernels.step import look, step
+from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
 from vigym.engine.rotation import Array
@@ -21,10 +21,18 @@ LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slowe
 
 WHAT = "the physics for this kind of mechanism, once for this machine (5 to 20 s)"
 _step = compile_kernel(step, DiskCache("step", SOURCES, WHAT))
-_look = compile_kernel(look, DiskCache("look", SOURCES, "what contacts tell, once for this kind (1 s)", small=True))
+TOLD = "contact read-outs for this kind of mechanism, once for this machine (1 s)"
+_publish = compile_kernel(publish, DiskCache("publish", SOURCES, TOLD, small=True))
 
 Indices = NDArray[np.int64]
-Snapshot = tuple[Indices, NDArray[np.float64]]
+
+
+class Snapshot(NamedTuple):
+    """Memory of some lane groups at some time."""
+
+    groups: Indices
+    slab: Array
+    published: bool
 
 
 class Track(NamedTuple):
@@ -48,6 +56,7 @@ class Lanes:
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self._entry: Any = None
+        self.published = False  # whether what contacts tell is that of the state
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
@@ -63,6 +72,12 @@ class Lanes:
         """A copy of a field, (num_envs, n, k), or (num_envs,) of a single number."""
         rows = self._rows[name]
         return rows.copy().reshape(len(rows) * LANES, *rows.shape[2:])[: self.num_envs]
+
+    def told(self, name: str, env: int | None = None) -> Array:
+        """A copy of a field that contacts publish, of all environments or of one."""
+        if not self.published:
+            self.publish()
+        return self.get(name) if env is None else self.row(name, env)
 
     def row(self, name: str, env: int) -> Array:
         """A copy of a field of one environment, (n, k)."""
@@ -85,6 +100,7 @@ class Lanes:
 
     def run(self, repeat: int) -> None:
         """`repeat` steps of all environments; if negative, they go on with a call."""
+        self.published = False
         if not self.compiled:
             with np.errstate(all="ignore"):
                 step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat)
@@ -99,13 +115,14 @@ class Lanes:
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
         groups = self.store.groups
+        self.published |= env is None or len(env) == self.num_envs
         if not self.store.features.contacts:
             return
         if not self.compiled:
             with np.errstate(all="ignore"):
-                look(self.constants[0], self.store, self.scratch[0][0], 0, groups)
+                publish(self.constants[0], self.store, self.scratch[0][0], 0, groups)
             return
-        entry = specialized(_look, *self._job[:3])
+        entry = specialized(_publish, *self._job[:3])
         some = range(groups) if env is None else np.unique(env // LANES)
         spans = [(0, groups)] if len(some) == groups else [(int(group), int(group) + 1) for group in some]
         for first, last in spans:
@@ -114,15 +131,15 @@ class Lanes:
     def snapshot(self, env: Indices) -> Snapshot:
         """All that belongs to the environments `env` (and their neighbours), for `put_back`."""
         groups = np.unique(env // LANES)
-        return groups, self.store.slab[groups]
+        return Snapshot(groups, self.store.slab[groups], self.published)
 
     def put_back(self, snapshot: Snapshot) -> None:
         """Undo all changes since the snapshot."""
-        groups, slab = snapshot
-        self.store.slab[groups] = slab
+        self.store.slab[snapshot.groups], self.published = snapshot.slab, snapshot.published
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
         """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""
+        self.published = False
         tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
         stride = self.store.slab.strides[0]
         script = [self.num_envs, LANES, stride, len(inward), len(outward)]

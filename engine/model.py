@@ -52,6 +52,8 @@ class Model:
         self.joints = [*self.tree.joints, *(mechanism.joints[j] for j in self.loops.joints)]
         self.kinds = np.array([kind_of(joint) for joint in self.joints])
         self.soft = np.array([contact.compliance > 0 for contact in mechanism.contacts], bool)
+        self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
+        self.held = self._held_contacts()
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -61,6 +63,7 @@ class Model:
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
             soft=bool(self.soft.any()),
             smooth=smooth,
+            held=bool(self.held.any()),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -74,7 +77,6 @@ class Model:
             coupling_entries=sum(len(here) ** 2 for here in self.loops.pieces),
             most_free=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
         )
-        self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
         self.loop_table = self.table(mechanism.joints, self.loops.joints)
@@ -143,23 +145,21 @@ class Model:
                 m.child[i], m.parent[i] = self.bodies[joint.child], self.bodies[joint.parent]
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
-        held = self._held()
         for c, contact in enumerate(mechanism.contacts):
             m.contact_body[c], m.contact_kind[c] = self.bodies[contact.body], geometry.number(contact.kind)
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
-            # a body that cannot move cannot be pushed out of the ground: its contacts are kept from touching it
-            m.clearance[c] = OUT_OF_REACH if held[self.bodies[contact.body]] else 0.0
+        m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)
         self._loop_tables(m)
         return store
 
-    def _held(self) -> np.ndarray:
-        """Which bodies (and, last, the world) are rigidly attached to the world."""
+    def _held_contacts(self) -> np.ndarray:
+        """Which contacts are on bodies that are rigidly attached to the world."""
         held = np.append(np.zeros(self.n_bodies, bool), True)
         for i in self.tree.order:
             joint = self.tree.joints[i]
             held[i] = joint is not None and joint.n_free == 0 and held[self.tree.parent[i]]
-        return held
+        return held[[self.bodies[contact.body] for contact in self.mechanism.contacts]]
 
     def _loop_tables(self, m: Group) -> None:
         """Indices of pieces and couplings."""

@@ -200,7 +200,7 @@ class Simulator:
         the ground."""
         before = self._lanes.snapshot(env)
         self._put(env, state, phi, rates, h0)
-        self._look(env, before)
+        self._publish(env, before)
         if len(env) == self.num_envs:
             self._unchecked = False
         for recorder in self.recorders:
@@ -217,15 +217,14 @@ class Simulator:
         for name, number in (numbers | {"residual": 0.0, "substeps": 0.0, "relaxed": 0.0}).items():
             self._set(name, np.asarray(number), env)
 
-    def _look(self, env: Indices, before: Snapshot | None = None) -> None:
+    def _publish(self, env: Indices, before: Snapshot) -> None:
         """Publish what contacts tell; StateError, after `before` was put back, if a hard one is deep in the ground."""
         if not self.model.n_contacts:
             return
         self._lanes.publish(env)
         gap = self._get("gap")[env, :, 0]
         for k, c in too_deep(self.model, gap):
-            if before is not None:
-                self._lanes.put_back(before)
+            self._lanes.put_back(before)
             name = self.model.mechanism.contacts[c].name
             raise StateError(
                 f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at or "
@@ -290,7 +289,7 @@ class Simulator:
         if self._unchecked:
             env = np.arange(self.num_envs)
             self._check(env, self.state, self.joint_positions())
-            self._look(env)
+            self._publish(env, self._lanes.snapshot(env))
             self._unchecked = False
 
     # -------------------------------------------------------------------------------------------- read-out
@@ -338,25 +337,25 @@ class Simulator:
     def gaps_at(self, env: Indices, x: Array, q: Array) -> Array:
         """Gaps (len(env), n_contacts) that the contacts of the environments `env` would have at the poses x, q
         (len(env), n_bodies, 3 or 4), m; nothing changes."""
+        return self._preview("gap", env, x=x, q=q)[..., 0]
+
+    def _preview(self, name: str, env: Indices, **fields: Array) -> Array:
+        """A field that kernels publish about contacts, (len(env), n, k), if others had these values."""
         before = self._lanes.snapshot(env)
-        self._set("x", x, env)
-        self._set("q", q, env)
+        for field, value in fields.items():
+            self._set(field, value, env)
         self._lanes.publish(env)
-        gaps = self._get("gap")[env, :, 0]
+        told = self._get(name)[env]
         self._lanes.put_back(before)
-        return gaps
+        return told
 
     def _told(self, name: str) -> Array:
-        """A field that the kernels publish about contacts."""
-        if self._unchecked:
-            self._lanes.publish()
-        return self._get(name)
+        """A field that kernels publish about contacts; nothing is published of a start that nobody has used yet."""
+        return self._preview(name, np.arange(self.num_envs)) if self._unchecked else self._lanes.told(name)
 
     def row(self, name: str, env: int) -> Array:
         """A field of one environment, as the kernels keep it (layout.py)."""
-        if self._unchecked:
-            self._lanes.publish()
-        return self._lanes.row(name, env)
+        return self._preview(name, np.array([env]))[0] if self._unchecked else self._lanes.told(name, env)
 
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
@@ -418,6 +417,8 @@ class Simulator:
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
+        if not self._unchecked and not self._lanes.published:
+            self._lanes.publish()  # so that it does not matter whether anybody has read it
         slab = self._lanes.store.slab.tobytes()
         return self._head(slab, self._unchecked) + slab
 
@@ -432,6 +433,7 @@ class Simulator:
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
         self._unchecked, self._acting = unchecked, set(controls.FORCES)
+        self._lanes.published = not unchecked
         self._effort_limit = self._get("effort_limit")[..., 0]
         for recorder in self.recorders:
             recorder.jump(range(self.num_envs))

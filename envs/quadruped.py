@@ -8,7 +8,7 @@ import numpy as np
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
 from vigym.engine.validation import vector
-from vigym.envs.quadruped_motion import TERMS, follow, judge, look
+from vigym.envs.quadruped_motion import TERMS, follow, look, reward_terms
 from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
 from vigym.envs.quadruped_stairs import scene as stairs
 from vigym.envs.robot import RobotTask
@@ -359,7 +359,7 @@ class Quadruped(RobotTask):
         base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.healthy, self.command
         joints = self.joints, self.rates, self.aims, self.gains, self.limits
         terms = np.empty((len(TERMS), self.num_envs))
-        judge(*base, self.action, self.last_action, *joints, self.weights, terms)
+        reward_terms(*base, self.action, self.last_action, *joints, self.weights, terms)
         return dict(zip(NAMES, terms, strict=True))
 
     def terminated(self) -> Flags:

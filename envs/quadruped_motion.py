@@ -107,7 +107,7 @@ def follow(elapsed, dt, period, lift, shift, gaps, slip, peak, slid, lifted, sli
 
 
 @compiled
-def judge(
+def reward_terms(
     velocity,
     normal,
     w,

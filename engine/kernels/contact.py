@@ -65,6 +65,11 @@ def wrench(F, force):
     return [sum_of(F[k][j] * force[k] for k in range(3)) for j in range(6)]
 
 
+def gap(m, c, where):
+    """The gap, or one that never closes if the body cannot move: nothing could push it out of the ground."""
+    return where.gap + m.clearance[c][0] if m.features.held else where.gap
+
+
 def coefficients(m, s, t, c):
     """What the rows of a law depend on: cf, `dilation` (cf in a relaxed step, else 0) and `give`, by how much the
     contact gives way to its normal force, m/N; None where all are hard."""
@@ -91,7 +96,7 @@ def prepare_contact(kind, m, s, t, c):
         V, row = vec(t.V[i]), force_rows(kind, m, t, c)[0]
         t.approach[c][0] = -1.0 * (dot(row[:3], V[:3]) + dot(row[3:], V[3:]))
     law, sizes, cold = cone.of(m), scales(m, t), on(t.cold)
-    phi = here.gap + m.clearance[c][0]
+    phi = gap(m, c, here)
     if m.features.soft:
         K, rate = s.compliance[c][0], s.contact_damping[c][0] / t.h
         t.give[c][0] = K / (1.0 + K * rate)
@@ -110,7 +115,7 @@ def move_contact(kind, m, s, t, c):
     i = m.contact_body[c]
     cf, F = s.friction[c][0], force_rows(kind, m, t, c)
     there = geometry.of(kind).touch(m, s, c, vec(t.xn[i]), mat(t.Rn[i]))
-    phi = there.gap + m.clearance[c][0]
+    phi = gap(m, c, there)
     if m.features.bounce:
         phi = phi - t.h * s.rebound[c][0]
     if m.features.soft:

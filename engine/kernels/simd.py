@@ -211,6 +211,9 @@ def _call(function, stores, emit):
 
 def _by_kind(builder, function, kinds, kind, arguments):
     """Code for each kind in use, and a switch between them."""
+    if kind is None:
+        function(kinds[0], *arguments)
+        return
     end = builder.append_basic_block("end")
     switch = builder.switch(kind.value, end)
     for value in kinds:
@@ -254,13 +257,14 @@ def block(function):
     return _register(function, function, lambda builder, stores: function(*stores))
 
 
-def each(count, *, first=None, feature=None, kind=None, order=0):
+def each(count, *, first=None, feature=None, kind=None, plain=False, order=0):
     """A function `f(m, s, t, i)` of one body, joint, axis or contact, or `f(kind, m, s, t, i)` with a `kind`.
 
     Called as `f(m, s, t)` it runs over i from the number `first` of the model (or 0) to its number `count`: in any
     order (0), or along m.order upwards (1) or downwards (-1). `kind` names the model's field that holds the kind of
-    each; the kinds in use are the feature of that name in the plural, and each gets code of its own. Mechanisms without
-    `feature` have none of them, and no code for it."""
+    each; the kinds in use are the feature of that name in the plural, and each gets code of its own; `plain` does
+    without a switch between them where all are of one kind. Mechanisms without `feature` have none of them, and no code
+    for it."""
 
     def decorate(function):
         def run(m, s, t):
@@ -285,7 +289,8 @@ def each(count, *, first=None, feature=None, kind=None, order=0):
                 i = m.order[k] if order else k
                 if kind is not None:
                     kinds = getattr(m.features, f"{kind}s")
-                    _by_kind(builder, function, kinds, getattr(m, kind)[i], [*stores, i])
+                    own = None if plain and len(kinds) == 1 else getattr(m, kind)[i]
+                    _by_kind(builder, function, kinds, own, [*stores, i])
                 else:
                     function(*stores, i)
 

@@ -35,13 +35,12 @@ def step(m, states, t, first, last, repeat):
                         lift_pairs(m, s, t)
                 finish_substep(m, s, t)
             finish_step(m, s, t)
-        publish(m, s, t)
 
 
-def look(m, states, t, first, last):
-    """Publish what the contacts of lane groups first..last tell of the state, after it was set from outside."""
+def publish(m, states, t, first, last):
+    """Write down what the contacts of lane groups first..last tell of the state, and of the step that led to it."""
     for g in range(first, last):
-        publish(m, group(states, g), t)
+        publish_contacts(m, group(states, g), t)
 
 
 @block
@@ -98,8 +97,8 @@ def finish_step(m, s, t):
 
 
 @block
-def publish(m, s, t):
-    """Write down what contacts tell of the state."""
+def publish_contacts(m, s, t):
+    """Gap, slip, velocity, force and touching point of every contact."""
     contact.publish_body(m, s, t)
     contact.publish_contact(m, s, t)
 

@@ -22,6 +22,7 @@ class Features(NamedTuple):
     bounce: bool = False  # contacts with restitution
     soft: bool = False  # contacts with compliance
     smooth: bool = False  # pairs stop at a product of their own, instead of 0
+    held: bool = False  # contacts of bodies that cannot move
 
     @property
     def contacts(self) -> bool:

@@ -6,7 +6,8 @@ from scenes import STANDING, advance, quadruped
 
 from vigym import Simulator
 from vigym.engine import model
-from vigym.engine.kernels import axis
+from vigym.engine.contact import Contact
+from vigym.engine.kernels import axis, geometry
 
 STEPS, TOLERANCE = 20, 1e-11
 
@@ -24,13 +25,14 @@ def simulate(cone: str) -> Simulator:
 @pytest.mark.parametrize("cone", ["pyramid", "exact"])
 def test_less_is_compiled_and_the_motion_is_the_same(cone, monkeypatch):
     known = simulate(cone)
-    assert known.model.features.level
+    assert known.model.features.contact_kinds == (geometry.number("level plane"),)
     assert known.model.features.limits == (axis.LOW, axis.HIGH, axis.CUT, axis.UNCUT)
-    unknown = {"level": False, "limits": tuple(range(axis.PAIRS))}
-    features = model.Features
-    monkeypatch.setattr(model, "Features", lambda **kinds: features(**kinds | unknown))
+    features, limits = model.Features, tuple(range(axis.PAIRS))
+    monkeypatch.setattr(model, "Features", lambda **kinds: features(**kinds | {"limits": limits}))
+    monkeypatch.setattr(Contact, "kind", "plane")
     general = simulate(cone)
-    assert general.model.features.limits == tuple(range(axis.PAIRS))
+    assert general.model.features.contact_kinds == (geometry.number("plane"),)
+    assert general.model.features.limits == limits
     assert (known.contact_forces()[..., 2] > 1.0).any()
     # both solve each step to TOLERANCE N, which moves a foot of 0.06 kg by 1e-11 N (0.005 s)^2 / 0.06 kg in a step
     for a, b in zip(known.state, general.state, strict=True):

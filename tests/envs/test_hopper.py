@@ -55,7 +55,7 @@ def test_kernels_give_the_same_uncompiled():
         env.step(action)
         seen = [np.zeros_like(part) for part in (task.R, task.om, task.lean, task.tilt, task.foot, task.slip)]
         seen += [np.zeros(3, bool), np.zeros(3, bool)]
-        look.py_func(*task.state, task.sim.dt, *seen)
+        look.py_func(*task.state, task.sim.contact_gaps(), task.sim.contact_slips(), *seen)
         ours = (task.R, task.om, task.lean, task.tilt, task.foot, task.slip, task.touching, task.fallen)
         for one, other in zip(ours, seen, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-15)

@@ -31,7 +31,7 @@ def moved(steps: int = 12, scale: float = 0.4, **kwargs) -> Quadruped:
 
 def foot_centres(task: Quadruped) -> np.ndarray:
     x, R = task.state.x[:, CALVES], scenes.matrix(task.state.q[:, CALVES])
-    return x + np.einsum("nfij,fj->nfi", R, task.sim.model.contact_table.point[:4])
+    return x + np.einsum("nfij,fj->nfi", R, task.foot_points)
 
 
 # -------------------- actions
@@ -120,7 +120,7 @@ def test_gaps_and_slip_are_the_engines(kwargs):
     task = moved(steps=8, **kwargs)
     gaps, velocity = task.sim.contact_gaps(), task.sim.contact_velocities()
     np.testing.assert_allclose(task.gaps, gaps, atol=1e-12)
-    normal = task.sim.model.contact_table.normal
+    normal = np.array([contact.normal for contact in task.sim.model.mechanism.contacts])
     tangential = velocity - (velocity * normal).sum(-1, keepdims=True) * normal
     touching = gaps < 1e-6
     assert touching.any()

@@ -37,8 +37,10 @@ def legs(angles: np.ndarray) -> np.ndarray:
     x, q = sim.state.x.copy(), sim.state.q
     x[:, 0] += 1.0  # clear of the ground
     sim.set_joint_state(angles.reshape(len(angles), 12), x=x, q=q)
-    state, table = sim.state, sim.model.contact_table
-    feet = state.x[:, table.body] + np.einsum("ncij,cj->nci", scenes.matrix(state.q[:, table.body]), table.point)
+    state = sim.state
+    body = [sim.model.bodies[contact.body] for contact in m.contacts]
+    points = np.array([contact.point for contact in m.contacts])
+    feet = state.x[:, body] + np.einsum("ncij,cj->nci", scenes.matrix(state.q[:, body]), points)
     hips = np.array([np.multiply(unitree_a1.HIP_AT, (*unitree_a1.sides(leg), 1)) for leg in unitree_a1.LEGS])
     return feet - (state.x[:, :1] - unitree_a1.TRUNK.com + hips)
 

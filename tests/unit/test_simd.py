@@ -24,9 +24,9 @@ from vigym.engine.kernels.simd import (
     block,
     compiled,
     each,
+    for_range,
     group,
     less,
-    loop,
     maximum,
     minimum,
     on,
@@ -53,15 +53,15 @@ def make_stores(features=None, lanes=LANES, groups=1, seed=0, size=N):
     """A model (shared, one lane), a state and a scratch store with random numbers in them."""
     features = features or Features()
     model = {"c": (2, 3)}
-    integers = {"size": (2,), "order": (N,), "kind": (N,), "link": (N,)}
+    integers = {"n": (), "start": (), "order": (N,), "kind": (N,), "link": (N,)}
     m = Store("m", 1, 1, features, model, integers)
     s = Store("s", lanes, groups, features, {"x": (N, 4), "A": (N, 2, 3)})
-    t = Store("t", lanes, 1, features, {"y": (N, 8), "B": (N, 2, 3), "count": (1, 1), "flag": (1, 1)})
+    t = Store("t", lanes, 1, features, {"y": (N, 8), "B": (N, 2, 3), "count": (), "flag": ()})
     rng = np.random.default_rng(seed)
     for store, names in ((m, "c"), (s, "xA"), (t, "yB")):
         for name in names:
             getattr(store, name)[...] = rng.normal(size=getattr(store, name).shape)
-    m.size[0] = size, 2
+    m.n[0], m.start[0] = size, 2
     m.order[0] = 3, 0, 4, 1, 2
     m.kind[0] = 7, 2, 3, 2, 7
     m.link[0] = 1, 2, 3, 4, 0
@@ -298,7 +298,7 @@ def test_results_do_not_depend_on_the_number_of_lanes(lanes):
 # -------------------- entities
 
 
-@each(0)
+@each("n")
 def own_sum(m, s, t, i):
     t.y[i][0] = s.x[i][0] + s.x[i][1]
 
@@ -306,10 +306,10 @@ def own_sum(m, s, t, i):
 def chain_along(order):
     """Leaves in t.y[i][0] what entity i found in t.count, which then grows: the order itself."""
 
-    @each(0, order=order)
+    @each("n", order=order)
     def visit(m, s, t, i):
-        t.y[i][0] = t.count[0][0] + s.x[i][0]
-        t.count[0][0] = t.count[0][0] + 1.0
+        t.y[i][0] = t.count + s.x[i][0]
+        t.count = t.count + 1.0
 
     return visit
 
@@ -334,7 +334,7 @@ def test_each_in_its_order(order):
     assert not run_both(chain_along(order), size=0)[0][2].count.any()
 
 
-@each(0, first=1)
+@each("n", first="start")
 def later_ones(m, s, t, i):
     t.y[i][0] = 100.0
 
@@ -345,7 +345,7 @@ def test_each_can_start_later():
     np.testing.assert_array_equal(t.y, plain[2].y)
 
 
-@each(0, kinds=True)
+@each("n", kind="kind")
 def by_kind(kind, m, s, t, i):
     """A loop of `kind` rounds, gone when this is compiled."""
     total = s.x[i][0]
@@ -363,7 +363,7 @@ def test_each_kind_has_its_own_code():
     np.testing.assert_array_equal(t.y[0, :, 1, 0] == fast[0].kind[0], fast[0].kind[0] != 7)
 
 
-@each(0, feature="extra")
+@each("n", feature="extra")
 def if_extra(m, s, t, i):
     t.y[i][0] = 42.0
 
@@ -375,7 +375,7 @@ def test_a_feature_that_is_off_leaves_no_code():
     assert not (t.y[0, :, 0] == 42.0).any()
 
 
-@each(0)
+@each("n")
 def through_links(m, s, t, i):
     other = m.link[m.link[i]]
     t.y[i][0] = s.x[other][0]
@@ -383,9 +383,9 @@ def through_links(m, s, t, i):
     t.y[i][1] = s.x[m.order[i]][2]
 
 
-@each(0, first=1)
+@each("n", first="start")
 def neighbours(m, s, t, i):
-    t.y[i][0] = s.x[i - 1][0] + s.x[i - m.size[1]][1]
+    t.y[i][0] = s.x[i - 1][0] + s.x[i - m.start][1]
     t.y[i][1] = s.x[(i - 2) * 1 + 1][3]
 
 
@@ -404,16 +404,16 @@ def running_sums(m, s, t):
         def inner(k):
             t.y[i][0] = t.y[i][0] * 2.0 + s.x[k][0]
 
-        loop(m.size[1], i, inner)
-        t.count[0][0] = t.count[0][0] + 1.0
+        for_range(m.start, i, inner)
+        t.count = t.count + 1.0
 
-    loop(m.size[1], m.size[0], outer)
+    for_range(m.start, m.n, outer)
     t.y[0][1] = 0.0
 
     def down(k):
         t.y[0][1] = t.y[0][1] * 2.0 + s.x[k][1]
 
-    loop(m.size[0] - 1, m.size[1] - 1, down, -1)
+    for_range(m.n - 1, m.start - 1, down, -1)
 
 
 @pytest.mark.parametrize("size", [2, 3, N])  # 2: nothing to do
@@ -451,12 +451,12 @@ def shrink(m, s, t):
     live = less(1.0, x)
     s.x[0][0] = select(live, 0.5 * x, x)
     s.x[0][1] = select(live, s.x[0][1] + 1.0, s.x[0][1])
-    t.flag[0][0] = select(less(1.0, s.x[0][0]), 1.0, 0.0)
+    t.flag = select(less(1.0, s.x[0][0]), 1.0, 0.0)
 
 
 @block
 def raise_flag(m, s, t):
-    t.flag[0][0] = 1.0
+    t.flag = 1.0
 
 
 def halve_all(m, states, t, first, last):
@@ -471,7 +471,7 @@ def halve_all(m, states, t, first, last):
 
 @block
 def t_is_shared(m, s, t):
-    t.count[0][0] = t.count[0][0] + 1.0
+    t.count = t.count + 1.0
 
 
 def test_groups_and_any_lane():
@@ -495,7 +495,7 @@ def test_any_lane(flags):
         return any_lane(t, "flag")
 
     m, s, t = make_stores()
-    t.flag[0, 0, 0] = flags
+    t.flag[0] = flags
     assert compiled(run, NullCache())(m, s, t) == run(m[0], s[0], t[0]) == any(flag != 0 for flag in flags)
 
 
