@@ -1,0 +1,1 @@
+"""Parts that only tests have: another integrator, another kind of contact."""
