@@ -79,7 +79,7 @@ def rollout(
     for k in range(steps):
         for field, array, column in inward:
             sim._lanes.set(field, array[k], column=column)
-        sim._lanes.run(-1 if k else 1)
+        sim._lanes.run(1, resumed=k > 0)
         for recorder in sim.recorders:
             recorder.frame(1)
         for field, array, column in outward:

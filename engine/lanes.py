@@ -81,18 +81,18 @@ class Lanes:
         """Set a field to zero in all environments."""
         getattr(self.store, name)[...] = 0.0
 
-    def run(self, repeat: int) -> None:
-        """`repeat` steps of all environments; if negative, they go on with a call."""
+    def run(self, repeat: int, resumed: bool = False) -> None:
+        """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began."""
         if not self.compiled:
             with np.errstate(all="ignore"):
-                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat)
+                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat, resumed)
             return
         if self._entry is None:
             self._entry = specialized(_step, *self._job[:3])
         if len(self.scratch) > 1:
-            self._plan.run(repeat)
+            self._plan.run(repeat, resumed=resumed)
         else:
-            self._entry(*self._job, repeat)
+            self._entry(*self._job, repeat, resumed)
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
         """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""
@@ -102,7 +102,7 @@ class Lanes:
         for track in tracks:
             script += self._place(track)
         numbers = np.array(script, np.int64)
-        self._plan.run(steps, numbers.ctypes.data)
+        self._plan.run(steps, script=numbers.ctypes.data)
 
     def _place(self, track: Track) -> tuple[int, int, int, int]:
         """Address of the field in the first group, and of the array; numbers of an environment, how far apart there."""

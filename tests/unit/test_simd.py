@@ -607,7 +607,7 @@ def test_the_step_is_packed(record_property):
     sim.set_joint_state(STANDING)
     fresh = compiled(step, NullCache())
     stores = sim._lanes.constants, sim._lanes.store, sim._lanes.scratch[0]
-    fresh(*stores, 0, 1, 1)
+    fresh(*stores, 0, 1, 1, 0)
     assert sim.status.converged.all()
     (overload,) = fresh.overloads.values()
     packed, scalar, x87 = floating_point_instructions(overload.library.get_asm_str())
