@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.engine import parameters
+from vigym.engine import controls, parameters
 from vigym.engine.errors import InputError
 from vigym.engine.kernels import joint, layout
 from vigym.engine.kernels.integrator import velocity_change
@@ -31,7 +31,6 @@ UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, tuple[int, ...]]  # one input: a field, an entity of it, the columns that move together
 EACH = {"force": [(0,), (1,), (2,)], "torque": [(0,), (1,), (2,)], "inertia": [(k,) for k in range(6)]}
-CONTROLS = {"effort": "effort", "force": "force", "torque": "torque", "target": "target", "target_velocity": "target"}
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,9 @@ class Gradients:
 
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
-    if name in CONTROLS:
-        columns: tuple[int, ...] = (int(name == "target_velocity"),)
-        source = CONTROLS[name]
+    if name in controls.PLACES:
+        source, column = controls.PLACES[name]
+        columns: tuple[int, ...] = (column or 0,)
     else:
         parameters.shape(sim.model, name)  # InputError if there is no such parameter
         source, columns = parameters.PLACES[name]
@@ -66,8 +65,9 @@ def steps_of(sim: "Simulator", name: str) -> list[Step]:
     return [(source, entity, together) for entity in range(entities) for together in EACH.get(name, [columns])]
 
 
-def gradients(sim: "Simulator", names: Sequence[str] = ()) -> Gradients:
-    """Derivatives of the last step of every environment, also by the inputs `names`."""
+def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) -> Gradients:
+    """Derivatives of the last step of every environment, also by the inputs `names`; efforts were cut to
+    `effort_limit` (num_envs, n_axes) before the step."""
     names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
     status = sim.status
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
@@ -85,7 +85,7 @@ def gradients(sim: "Simulator", names: Sequence[str] = ()) -> Gradients:
     ends = np.cumsum([bodies, *map(len, steps.values())])
     state, effort, *others = np.split(columns, ends[:-1], axis=-1)
     # an effort at its limit passes no more: what counts then is the limit
-    applied, limit = fields["effort"][:, None, :, 0], sim._effort_limit[:, None]
+    applied, limit = fields["effort"][:, None, :, 0], effort_limit[:, None]
     free = np.abs(applied) < limit
     found = dict(zip(names, others, strict=True))
     if "effort_limit" in found:

@@ -57,6 +57,11 @@ class Lanes:
             getattr(self.store, name)[...] = 1.0
         self.set("real", np.ones((num_envs, 1, 1)))
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a field in one environment, (n, k), or (n,) if it has one column."""
+        n, k = self._rows[name].shape[2:]
+        return (n,) if k == 1 else (n, k)
+
     def get(self, name: str) -> Array:
         """A copy of a field, (num_envs, n, k)."""
         rows = self._rows[name]

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import controls, coordinates, diagnostics, parameters
+from vigym.engine import coordinates, diagnostics, parameters
 from vigym.engine.admission import check_state
+from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.step import FAST, TICKS
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.model import Model, Options, driven
+from vigym.engine.model import Model, Options
 from vigym.engine.recording import Recorder
+from vigym.engine.rollout import rollout
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
@@ -86,9 +88,7 @@ class Simulator:
         options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
-        self._acting = set(controls.FORCES)  # those that may differ from zero
-        self._effort_limit = self._get("effort_limit")[..., 0]
-        self._driven = any(driven(joint).any() for joint in self.model.axis_joints)
+        self._controls = Controls(self.model, self._lanes)
         self.recorders: list[Recorder] = []
 
     # -------------------------------------------------------------------------------------------- state
@@ -235,8 +235,7 @@ class Simulator:
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
         self._look()
-        if self._acting or not (effort is force is torque is target is target_velocity is None):
-            controls.take(self, controls.named(effort, force, torque, target, target_velocity))
+        self._controls.take(effort, force, torque, target, target_velocity)
         self._lanes.run(repeat)
         for recorder in self.recorders:
             recorder.frame(repeat)
@@ -260,7 +259,9 @@ class Simulator:
         read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
-        return controls.rollout(self, controls.named(effort, force, torque, target, target_velocity), steps, read, out)
+        self._look()
+        given = named(effort, force, torque, target, target_velocity)
+        return rollout(self._lanes, self._controls, self.recorders, given, steps, read, out)
 
     def _look(self) -> None:
         """At the default pose, when it is first used."""
@@ -324,7 +325,7 @@ class Simulator:
     def gradients(self, *inputs: str) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
         `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes."""
-        return gradients(self, inputs)
+        return gradients(self, self._controls.effort_limit(), inputs)
 
     def record(self, path: str | PathLike[str], env: int = 0, **look: Any) -> Recorder:
         """Write environment `env` to a file at every `step`, until the recorder is closed; look: see `Recorder`."""
@@ -356,7 +357,6 @@ class Simulator:
             parameters.check_gaps(self.model, diagnostics.gaps(self.model, state.x, state.q, arrays["offset"]), env)
         for name, array in arrays.items():
             parameters.write(self._lanes, name, array, env)
-        self._effort_limit = self._get("effort_limit")[..., 0]
 
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
@@ -374,8 +374,8 @@ class Simulator:
         if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
-        self._unchecked, self._acting = unchecked, set(controls.FORCES)
-        self._effort_limit = self._get("effort_limit")[..., 0]
+        self._unchecked = unchecked
+        self._controls.restored()
         for recorder in self.recorders:
             recorder.jump(range(self.num_envs))
 

@@ -104,9 +104,10 @@ def state_fields(size):
         "soft": (c, 2),  # compliance and damping
         "offset": (c, 1),  # of the plane of each contact
         "gains": (a, 5),  # stiffness, rest, damping, kp, kd
-        "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
-        "bounded": (a, AXIS_PAIRS),
-        "effort_limit": (a, 1),  # of efforts alone, infinite where a drive adds to them: the kernels cut their sum
+        "bounds": (a, 2),  # lower and upper limit of the coordinate, 0 where infinite
+        "effort_limit": (a, 1),  # 0 where there is none
+        "dry_friction": (a, 1),
+        "bounded": (a, AXIS_PAIRS),  # 1 for the pairs that take part; those of effort limits only where a drive acts
         "status": (1, 5),  # converged, iterations, residual, substeps, relaxed substeps
     }
 
