@@ -123,4 +123,4 @@ def check_gaps(model: Model, gaps: Array, env: Indices) -> None:
     """InputError if a plane was moved into what is above it."""
     for k, c in np.argwhere((gaps < -SLACK) & ~model.soft)[:1]:
         name = model.mechanism.contacts[c].name
-        raise InputError(f"`offset` puts contact {name!r} of environment {env[k]} {-gaps[k, c]:.3g} m below its plane")
+        raise InputError(f"`offset` puts contact {name!r} (environment {env[k]}) {-gaps[k, c]:.3g} m below its plane")
