@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine.kernels import layout
-from vigym.engine.kernels.cache import SOURCES, DiskCache
+from vigym.engine.kernels import jit, layout
 from vigym.engine.kernels.simd import address_of, specialized
-from vigym.engine.kernels.simd import compiled as compile_kernel
 from vigym.engine.kernels.step import step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
@@ -19,8 +17,7 @@ from vigym.engine.workers import Plan
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
 
-WHAT = "the physics for this kind of mechanism, once for this machine (5 to 20 s)"
-_step = compile_kernel(step, DiskCache("step", SOURCES, WHAT))
+_step = jit.kernel(step)
 
 Indices = NDArray[np.int64]
 

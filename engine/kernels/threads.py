@@ -17,21 +17,14 @@ A SCRIPT (int64), if there is one, tells what comes into fields before each step
     address in the first group, address of an array (steps, environments, n), n, places between two of these n in a lane
 """
 
-from vigym.engine.kernels.cache import SOURCES, DiskCache
+from vigym.engine.kernels.jit import native
 from vigym.engine.kernels.memory import call, copy, fetch_add, load_acquire, store_release
-from vigym.engine.kernels.simd import compiled
 
 KERNEL, MODEL, STATES, THREADS, REPEAT, RESUMED, SCRIPT, SCRATCH = range(8)
 RINGS, ANSWERED, PLAN, WHO = range(4)
 ENVS, LANES, STRIDE, INWARD, OUTWARD, FIELDS = range(6)
 WORD = 8  # bytes
 TASK = 8  # steps
-
-
-def native(function):
-    """Compiled when it is first called; kept on disk."""
-    what = "what threads do, once for this machine (1 s)"
-    return compiled(function, DiskCache(f"thread-{function.__name__}", SOURCES, what, small=True))
 
 
 @native
