@@ -8,6 +8,7 @@ import numpy as np
 from vigym.assets import snake
 from vigym.engine.compiled import compiled
 from vigym.engine.errors import InputError
+from vigym.engine.vectors import rotation_matrix
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 
@@ -38,8 +39,7 @@ def look(x, q, v, w, h, body, along, radius, centre, velocity, upright, lowest, 
             b, p = body[c], along[c]
             q0, q1, q2, q3 = q[n, b]
             w1, w2, w3 = w[n, b]
-            r31 = 2.0 * (q1 * q3 - q0 * q2)
-            gap = x[n, b, 2] + p * r31 - radius
+            gap = x[n, b, 2] + p * rotation_matrix(q[n, b])[2][0] - radius
             lowest[n] = gap if c == 0 else min(lowest[n], gap)
             if gap < CLEAR:
                 # Friction acts on v + R0 (w x p) - radius R w x z with the rotation R0 before the step, from which a

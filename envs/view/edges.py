@@ -1,10 +1,11 @@
 """Smooth edges: the pixels beside which something else is seen, or a shadow ends, are drawn again, point by point."""
 
+from vigym.engine.vectors import ahead, dot
 from vigym.envs.view import rows, shade
 from vigym.envs.view.arrays import COLOR, EYE, KIND, NONE, NORMAL, OFFSET, PLANE, SKY, T1, T2, WHOLE
 from vigym.envs.view.compiled import entry, inlined
-from vigym.envs.view.rays import ahead, direction, form, into, key, number, shadow_on, surface, vector
-from vigym.envs.view.solids import FAR, dot, enter, larger, smaller
+from vigym.envs.view.rays import direction, form, into, key, number, shadow_on, surface, vector
+from vigym.envs.view.solids import FAR, enter, larger, smaller
 
 
 @inlined

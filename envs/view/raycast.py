@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from vigym.engine.vectors import ahead, dot
 from vigym.envs.view import rows, shade
 from vigym.envs.view.arrays import (
     COLOR,
@@ -22,8 +23,8 @@ from vigym.envs.view.arrays import (
     WHOLE,
 )
 from vigym.envs.view.compiled import entry, inlined
-from vigym.envs.view.rays import ahead, direction, form, key, shadow_on, surface, vector
-from vigym.envs.view.solids import FAR, dot, larger
+from vigym.envs.view.rays import direction, form, key, shadow_on, surface, vector
+from vigym.envs.view.solids import FAR, larger
 
 
 @inlined
