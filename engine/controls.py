@@ -17,28 +17,33 @@ from vigym.engine.rotation import Array
 from vigym.engine.validation import batch, count
 
 
-class Place(NamedTuple):
-    """Where a control is kept: a field of the state store, or one column of it."""
+class Control(NamedTuple):
+    """A kind of control.
+
+    field, column: of the state store, where it is kept; column None is all of them
+    on_bodies: acts on bodies, or else on free joint axes
+    of_drive: followed by drives, and kept until another one is given; all others are zero in a step without them
+    """
 
     field: str
     column: int | None = None
+    on_bodies: bool = False
+    of_drive: bool = False
 
 
-PLACES = {
-    "effort": Place("effort", 0),
-    "force": Place("force"),
-    "torque": Place("torque"),
-    "target": Place("target", 0),
-    "target_velocity": Place("target", 1),
+CONTROLS = {
+    "effort": Control("effort", 0),
+    "force": Control("force", on_bodies=True),
+    "torque": Control("torque", on_bodies=True),
+    "target": Control("target", 0, of_drive=True),
+    "target_velocity": Control("target", 1, of_drive=True),
 }
-ON_BODIES = ("force", "torque")
-TARGETS = {"target", "target_velocity"}  # kept until others are given
-MOMENTARY = PLACES.keys() - TARGETS  # zero in a step that is not given them
+MOMENTARY = frozenset(name for name, control in CONTROLS.items() if not control.of_drive)
 
 
 def named(*values: ArrayLike | None) -> dict[str, ArrayLike]:
-    """Controls by name, given in the order of PLACES; without those that are None."""
-    return {name: value for name, value in zip(PLACES, values, strict=True) if value is not None}
+    """Controls by name, given in the order of CONTROLS; without those that are None."""
+    return {name: value for name, value in zip(CONTROLS, values, strict=True) if value is not None}
 
 
 class Controls:
@@ -46,7 +51,9 @@ class Controls:
 
     def __init__(self, model: Model, lanes: Lanes) -> None:
         self._lanes = lanes
-        self._shapes = {name: (model.n_bodies, 3) if name in ON_BODIES else (model.n_axes,) for name in PLACES}
+        self._shapes = {
+            name: (model.n_bodies, 3) if control.on_bodies else (model.n_axes,) for name, control in CONTROLS.items()
+        }
         driven = model.driven_axes
         self._has_drives = bool(driven.any())
         clamped = np.isfinite(model.per_axis("effort_limit")) & ~driven
@@ -96,7 +103,7 @@ class Controls:
         """Set efforts, forces and torques to zero, `but` those that are written next."""
         kept = MOMENTARY.intersection(but)
         for name in self._nonzero - kept:
-            self._lanes.zero(PLACES[name].field)
+            self._lanes.zero(CONTROLS[name].field)
         self._nonzero = kept
 
     def count_steps(self, given: Mapping[str, ArrayLike], steps: int | None) -> int:
@@ -116,7 +123,7 @@ class Controls:
 
     def _shape(self, name: str) -> tuple[int, ...]:
         """Shape of a control in one environment; InputError if nothing here takes that control."""
-        if name in TARGETS and not self._has_drives:
+        if CONTROLS[name].of_drive and not self._has_drives:
             raise InputError(f"{name} has no effect: there is no drive; give a joint kp or kd, or omit {name}")
         return self._shapes[name]
 
@@ -125,4 +132,4 @@ class Controls:
         if name == "effort" and self._clamps:
             limit = self.effort_limit()
             value = np.maximum(np.minimum(value, limit), -limit)
-        return Track(PLACES[name].field, value, PLACES[name].column)
+        return Track(CONTROLS[name].field, value, CONTROLS[name].column)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vigym.engine import controls, parameters
+from vigym.engine import parameters
+from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
 from vigym.engine.kernels import joint, layout
 from vigym.engine.kernels.integrator import velocity_change
@@ -55,9 +56,9 @@ class Gradients:
 
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
-    if name in controls.PLACES:
-        source, column = controls.PLACES[name]
-        columns: tuple[int, ...] = (column or 0,)
+    columns: tuple[int, ...]
+    if name in CONTROLS:
+        source, columns = CONTROLS[name].field, (CONTROLS[name].column or 0,)
     else:
         parameters.shape(sim.model, name)  # InputError if there is no such parameter
         source, columns = parameters.PLACES[name]

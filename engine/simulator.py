@@ -255,7 +255,7 @@ class Simulator:
         """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
-        steps: how many, if no control tells
+        steps: number of steps, if no control has it in front
         read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
