@@ -11,6 +11,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,12 +139,12 @@ def cases() -> Iterator[tuple[str, Callable[[], Trace]]]:
     """All cases by name, as functions to be called."""
     for name in ENVIRONMENTS:
         for threads in (1, 2):
-            yield f"{name} {threads} threads", lambda name=name, threads=threads: environment_states(name, threads)
+            yield f"{name} {threads} threads", partial(environment_states, name, threads)
     for cone in CONES:
         for name in SCENES:
-            yield f"scene {name} {cone}", lambda name=name, cone=cone: scene_states(name, cone)
+            yield f"scene {name} {cone}", partial(scene_states, name, cone)
         for name in MECHANISMS:
-            yield f"mechanism {name} {cone}", lambda name=name, cone=cone: mechanism_states(name, cone)
+            yield f"mechanism {name} {cone}", partial(mechanism_states, name, cone)
 
 
 def digest(states: Array) -> str:
@@ -189,7 +190,7 @@ class Fingerprint:
                 different += "DIFFERS" in told
                 print(f"{digest(values)}  {key:48s} {told}", flush=True)
         if self.out is not None:
-            np.savez_compressed(self.out, **states)
+            np.savez_compressed(self.out, allow_pickle=False, **states)
         return different
 
 

@@ -14,7 +14,8 @@ from vigym.benchmarks.flops import Counted
 from vigym.benchmarks.scenes import build
 from vigym.engine.kernels import axis, body, contact, interior_point, joint, ldu
 from vigym.engine.kernels import step as whole
-from vigym.engine.kernels.simd import block, compiled, group, specialized
+from vigym.engine.kernels.jit import unkept
+from vigym.engine.kernels.simd import block, group, specialized
 from vigym.engine.lanes import LANES
 from vigym.engine.simulator import Simulator
 
@@ -49,18 +50,6 @@ class Stage(NamedTuple):
     name: str
     flops: float
     ns: float
-
-
-class NoCache:
-    """What Numba asks of a cache; nothing is kept."""
-
-    cache_path = None
-
-    def load_overload(self, sig: Any, context: Any) -> None: ...
-
-    def save_overload(self, sig: Any, result: Any) -> None: ...
-
-    def flush(self) -> None: ...
 
 
 def repeated(stage: Callable) -> Callable:
@@ -126,7 +115,7 @@ class Bench:
         """CPU time of one call, of one lane group; best of several tries."""
         fast = self.sims[0]
         lanes = fast._lanes
-        entry = specialized(compiled(repeated(stage), NoCache()), lanes.constants, lanes.store, lanes.scratch[0])
+        entry = specialized(unkept(repeated(stage)), lanes.constants, lanes.store, lanes.scratch[0])
         times = []
         for _ in range(tries):
             self.restore(fast)

@@ -58,7 +58,7 @@ def check_state(
 
 
 def too_deep(model: Model, gap: Array) -> NDArray[np.int64]:
-    """The first hard contact (row of `gap`, contact) that is deeper in the ground than it may start, if there is one."""
+    """The first hard contact (row of `gap`, contact) that is deeper in the ground than it may start, if any."""
     return first(~((gap >= -SLACK) | model.soft))
 
 

@@ -1,123 +1,135 @@
-"""What acts on the bodies in a step: checked, and taken over; for one step, or for each step of a rollout."""
+"""Controls of all environments: efforts on joint axes, forces and torques on bodies, targets of drives.
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+A `Simulator` has one `Controls`. It knows which controls there are, checks what a user passes, cuts efforts to their
+limits and writes controls to the lanes, for one step or as tracks for every step of a rollout.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine.errors import InputError
-from vigym.engine.lanes import Track
+from vigym.engine.lanes import Lanes, Track
+from vigym.engine.model import Model
 from vigym.engine.rotation import Array
-from vigym.engine.validation import batch, count, show, suggestion
-
-if TYPE_CHECKING:
-    from vigym.engine.simulator import Simulator
-
-FORCES = ("effort", "force", "torque")  # zero in a step that is not given them
-TARGETS = ("target", "target_velocity")  # kept until others are given
-READ = {"x": "x", "q": "q", "v": "v", "w": "w", "joint_positions": "angle", "joint_velocities": "rate"}
+from vigym.engine.validation import batch, count
 
 
-def named(*inputs: ArrayLike | None) -> dict[str, ArrayLike]:
-    """Controls by name, those that are given."""
-    return {name: value for name, value in zip(FORCES + TARGETS, inputs, strict=True) if value is not None}
+class Control(NamedTuple):
+    """A kind of control.
+
+    field, column: of the state store, where it is kept; column None is all of them
+    on_bodies: acts on bodies, or else on free joint axes
+    of_drive: followed by drives, and kept until another one is given; all others are zero in a step without them
+    """
+
+    field: str
+    column: int | None = None
+    on_bodies: bool = False
+    of_drive: bool = False
 
 
-def shape(sim: "Simulator", name: str) -> tuple[int, ...]:
-    """Of a control of one environment."""
-    return (sim.model.n_bodies, 3) if name in ("force", "torque") else (sim.model.n_axes,)
+CONTROLS = {
+    "effort": Control("effort", 0),
+    "force": Control("force", on_bodies=True),
+    "torque": Control("torque", on_bodies=True),
+    "target": Control("target", 0, of_drive=True),
+    "target_velocity": Control("target_velocity", 0, of_drive=True),
+}
+MOMENTARY = frozenset(name for name, control in CONTROLS.items() if not control.of_drive)
 
 
-def take(sim: "Simulator", given: Mapping[str, ArrayLike]) -> None:
-    """Take over controls (num_envs, ...), once all of them are checked."""
-    checked = {name: batch(value, name, sim.num_envs, shape(sim, name), InputError) for name, value in given.items()}
-    if not sim._driven and not checked.keys().isdisjoint(TARGETS):
-        raise InputError("no drive follows a target here: give joints kp or kd, or leave targets out")
-    for name in sim._acting - checked.keys():
-        sim._lanes.zero(name)
-        sim._acting.remove(name)
-    for name, value in checked.items():
-        field, array, column = to_track(sim, name, value)
-        sim._lanes.set(field, array, column=column)
+def named(*values: ArrayLike | None) -> dict[str, ArrayLike]:
+    """Controls by name, given in the order of CONTROLS; without those that are None."""
+    return {name: value for name, value in zip(CONTROLS, values, strict=True) if value is not None}
 
 
-def to_track(sim: "Simulator", name: str, value: Array) -> Track:
-    """Where a control goes to, (..., num_envs, n, k), or (..., num_envs, n) if that is a column."""
-    if name in TARGETS:
-        return Track(name, value, 0)
-    sim._acting.add(name)
-    if name == "effort":
-        return Track(name, np.maximum(np.minimum(value, sim._effort_limit), -sim._effort_limit), 0)
-    return Track(name, value)
+class Controls:
+    """The controls of the environments in `lanes`, a batch of `model`."""
 
+    def __init__(self, model: Model, lanes: Lanes) -> None:
+        self._lanes = lanes
+        self._shapes = {
+            name: (model.n_bodies, 3) if control.on_bodies else (model.n_axes,) for name, control in CONTROLS.items()
+        }
+        driven = model.driven_axes
+        self._has_drives = bool(driven.any())
+        clamped = np.isfinite(model.per_axis("effort_limit")) & ~driven
+        self._clamps, self._unclamped = bool(clamped.any()), np.flatnonzero(~clamped)
+        self._nonzero = MOMENTARY  # those of them that may differ from zero
 
-def rollout(
-    sim: "Simulator",
-    given: Mapping[str, ArrayLike],
-    steps: int | None,
-    read: Sequence[str],
-    out: Mapping[str, Array] | None,
-) -> dict[str, Array]:
-    """See `Simulator.rollout`."""
-    steps = length(sim, given, steps)
-    shapes = {name: (steps, sim.num_envs, *part(sim, name)) for name in names(read if out is None else list(out))}
-    outputs = {name: np.empty(found) if out is None else room(name, out[name], found) for name, found in shapes.items()}
-    checked = {
-        name: batch(value, name, steps, (sim.num_envs, *shape(sim, name)), InputError) for name, value in given.items()
-    }
-    sim._check_start()
-    for name, value in checked.items():
-        if any(np.may_share_memory(value, array) for array in outputs.values()):
-            checked[name] = value.copy()
-    take(sim, {name: value[0] for name, value in checked.items()})
-    inward = [to_track(sim, name, value) for name, value in checked.items()]
-    outward = [Track(READ[name], array, 0 if array.ndim == 3 else None) for name, array in outputs.items()]
-    if sim.compiled and not sim.recorders:
-        sim._lanes.play(steps, inward, outward)
-        return outputs
-    for k in range(steps):
-        for field, array, column in inward:
-            sim._lanes.set(field, array[k], column=column)
-        sim._lanes.run(-1 if k else 1)
-        for recorder in sim.recorders:
-            recorder.frame(1)
-        for field, array, column in outward:
-            array[k] = sim._lanes.get(field)[..., slice(None) if column is None else column]
-    return outputs
+    def restored(self) -> None:
+        """Take note that the lanes were written over: any control may differ from zero now."""
+        self._nonzero = MOMENTARY
 
+    def effort_limit(self) -> Array:
+        """Limits to which efforts are cut before a step, (num_envs, n_axes); infinite where there is none, and where a
+        drive acts: there, the kernels cut the sum of effort and drive."""
+        limit = self._lanes.get("effort_limit")[..., 0]
+        if self._unclamped.size:
+            limit[:, self._unclamped] = np.inf
+        return limit
 
-def names(read: Sequence[str]) -> Sequence[str]:
-    """What is read on the way, checked."""
-    read = (read,) if isinstance(read, str) else tuple(read)
-    for name in read:
-        if name not in READ:
-            raise InputError(f"a rollout cannot read {show(name)}: {suggestion(str(name), READ)}")
-    return read
+    def take(
+        self,
+        effort: ArrayLike | None,
+        force: ArrayLike | None,
+        torque: ArrayLike | None,
+        target: ArrayLike | None,
+        target_velocity: ArrayLike | None,
+    ) -> None:
+        """Write the controls of the next step, (num_envs, ...) or alike for all; all of them or, on an error, none."""
+        if effort is force is torque is target is target_velocity is None and not self._nonzero:
+            return
+        given = named(effort, force, torque, target, target_velocity)
+        num_envs = self._lanes.num_envs
+        checked = {name: batch(value, name, num_envs, self._shape(name), InputError) for name, value in given.items()}
+        self.clear(but=given)
+        for name, value in checked.items():
+            field, array, column = self._track(name, value)
+            self._lanes.set(field, array, column=column)
 
+    def tracks(self, given: Mapping[str, ArrayLike], steps: int) -> list[Track]:
+        """The controls of every step of a rollout, (steps, num_envs, ...) or (num_envs, ...), checked; see `clear`."""
+        num_envs = self._lanes.num_envs
+        return [
+            self._track(name, batch(value, name, steps, (num_envs, *self._shape(name)), InputError))
+            for name, value in given.items()
+        ]
 
-def part(sim: "Simulator", name: str) -> tuple[int, ...]:
-    """Shape of what is read, of one environment."""
-    return (sim.model.n_bodies, 4 if name == "q" else 3) if name in "xqvw" else (sim.model.n_axes,)
+    def clear(self, but: Iterable[str]) -> None:
+        """Set efforts, forces and torques to zero, `but` those that are written next."""
+        kept = MOMENTARY.intersection(but)
+        for name in self._nonzero - kept:
+            self._lanes.zero(CONTROLS[name].field)
+        self._nonzero = kept
 
+    def count_steps(self, given: Mapping[str, ArrayLike], steps: int | None) -> int:
+        """Steps of a rollout: `steps`, or as many as the first control of shape (steps, num_envs, ...) has."""
+        if steps is not None:
+            return count(steps, "steps")
+        for name, value in given.items():
+            try:
+                found = np.shape(value)
+            except ValueError:  # ragged: `tracks` raises the error
+                return 1
+            if len(found) == 2 + len(self._shapes[name]):
+                return count(found[0], f"the number of steps in {name}")
+        raise InputError(
+            "a rollout needs a number of steps: pass `steps=`, or a control of shape (steps, num_envs, ...)"
+        )
 
-def room(name: str, array: Array, shape: tuple[int, ...]) -> Array:
-    """An array to be written to, checked."""
-    good = type(array) is np.ndarray and array.dtype == float and array.shape == shape
-    if not (good and array.flags.c_contiguous and array.flags.writeable):
-        raise InputError(f"out[{name!r}] must be an array (float64, contiguous) of shape {shape}, got {show(array)}")
-    return array
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a control in one environment; InputError if nothing here takes that control."""
+        if CONTROLS[name].of_drive and not self._has_drives:
+            raise InputError(f"{name} has no effect: there is no drive; give a joint kp or kd, or omit {name}")
+        return self._shapes[name]
 
-
-def length(sim: "Simulator", given: Mapping[str, ArrayLike], steps: int | None) -> int:
-    """Steps of a rollout: as asked for, or as many as the first control that leads with them has."""
-    if steps is not None:
-        return count(steps, "steps")
-    for name, value in given.items():
-        try:
-            found = np.shape(value)
-        except ValueError:  # ragged: who converts it, says so
-            return 1
-        if len(found) == 2 + len(shape(sim, name)):
-            return count(found[0], f"the number of steps in {name}")
-    raise InputError("how many steps? give a control that leads with them, (steps, num_envs, ...), or steps=")
+    def _track(self, name: str, value: Array) -> Track:
+        """Where a checked control goes, and its values; efforts within their limits."""
+        if name == "effort" and self._clamps:
+            limit = self.effort_limit()
+            value = np.maximum(np.minimum(value, limit), -limit)
+        return Track(CONTROLS[name].field, value, CONTROLS[name].column)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.engine import parameters
+from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
 from vigym.engine.kernels import body, joint, layout
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
@@ -31,7 +32,6 @@ UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, tuple[int, ...]]  # one input: a field, an entity of it, the columns that move together
 EACH = {"force": [(0,), (1,), (2,)], "torque": [(0,), (1,), (2,)], "inertia": [(k,) for k in range(6)]}
-CONTROLS = ("effort", "force", "torque", "target", "target_velocity")
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ def steps_of(sim: "Simulator", name: str) -> list[Step]:
     return [(source, entity, together) for entity in range(entities) for together in EACH.get(name, [columns])]
 
 
-def gradients(sim: "Simulator", names: Sequence[str] = ()) -> Gradients:
-    """Derivatives of the last step of every environment, also by the inputs `names`."""
+def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) -> Gradients:
+    """Derivatives of the last step of every environment, also by the inputs `names`; efforts were cut to
+    `effort_limit` (num_envs, n_axes) before the step."""
     names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
     status = sim.status
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
@@ -83,7 +84,7 @@ def gradients(sim: "Simulator", names: Sequence[str] = ()) -> Gradients:
     ends = np.cumsum([bodies, *map(len, steps.values())])
     state, effort, *others = np.split(columns, ends[:-1], axis=-1)
     # an effort at its limit passes no more: what counts then is the limit
-    applied, limit = fields["effort"][:, None, :, 0], sim._effort_limit[:, None]
+    applied, limit = fields["effort"][:, None, :, 0], effort_limit[:, None]
     free = np.abs(applied) < limit
     found = dict(zip(names, others, strict=True))
     if "effort_limit" in found:

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine.kernels import layout
-from vigym.engine.kernels.cache import SOURCES, DiskCache
+from vigym.engine.kernels import jit, layout
 from vigym.engine.kernels.simd import address_of, specialized
-from vigym.engine.kernels.simd import compiled as compile_kernel
 from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
@@ -19,10 +17,7 @@ from vigym.engine.workers import Plan
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
 
-WHAT = "the physics for this kind of mechanism, once for this machine (5 to 20 s)"
-_step = compile_kernel(step, DiskCache("step", SOURCES, WHAT))
-TOLD = "contact read-outs for this kind of mechanism, once for this machine (1 s)"
-_publish = compile_kernel(publish, DiskCache("publish", SOURCES, TOLD, small=True))
+_step, _publish = jit.kernel(step), jit.readout(publish)
 
 Indices = NDArray[np.int64]
 
@@ -68,6 +63,11 @@ class Lanes:
             getattr(self.store, name)[...] = 1.0
         self.set("real", np.ones(num_envs))
 
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a field in one environment, (n, k), or (n,) if it has one column."""
+        n, k = self._rows[name].shape[2:]
+        return (n,) if k == 1 else (n, k)
+
     def get(self, name: str) -> Array:
         """A copy of a field, (num_envs, n, k), or (num_envs,) of a single number."""
         rows = self._rows[name]
@@ -98,19 +98,19 @@ class Lanes:
         """Set a field to zero in all environments."""
         getattr(self.store, name)[...] = 0.0
 
-    def run(self, repeat: int) -> None:
-        """`repeat` steps of all environments; if negative, they go on with a call."""
+    def run(self, repeat: int, resumed: bool = False) -> None:
+        """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began."""
         self.published = False
         if not self.compiled:
             with np.errstate(all="ignore"):
-                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat)
+                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat, resumed)
             return
         if self._entry is None:
             self._entry = specialized(_step, *self._job[:3])
         if len(self.scratch) > 1:
-            self._plan.run(repeat)
+            self._plan.run(repeat, resumed=resumed)
         else:
-            self._entry(*self._job, repeat)
+            self._entry(*self._job, repeat, resumed)
 
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
@@ -146,7 +146,7 @@ class Lanes:
         for track in tracks:
             script += self._place(track)
         numbers = np.array(script, np.int64)
-        self._plan.run(steps, numbers.ctypes.data)
+        self._plan.run(steps, script=numbers.ctypes.data)
 
     def _place(self, track: Track) -> tuple[int, int, int, int]:
         """Address of the field in the first group, and of the array; numbers of an environment, how far apart there."""

@@ -92,6 +92,11 @@ class Model:
         return np.concatenate([np.zeros(0), *(getattr(joint, name) for joint in self.axis_joints)])
 
     @property
+    def driven_axes(self) -> np.ndarray:
+        """Which free axes have a PD drive (n_axes,); the kernels cut its effort, and any added to it, to the limit."""
+        return np.concatenate([np.zeros(0, bool), *map(driven, self.axis_joints)])
+
+    @property
     def axis_names(self) -> list[str]:
         """Names of the free joint axes, in the order of efforts, positions and velocities."""
         names = []
@@ -183,13 +188,9 @@ class Model:
         mechanism = self.mechanism
         J = np.array([body.inertia for body in mechanism.bodies])
         column = self.per_axis
-        effort_limit = column("effort_limit")
-        friction = column("friction")
-        bounds = np.stack([column("lower"), column("upper"), effort_limit, effort_limit, friction, friction], -1)
-        bounded = np.isfinite(bounds)
-        bounded[:, [axis.SLIP, axis.BACK]] = friction[:, None] > 0
-        drives = np.concatenate([np.zeros(0, bool), *map(driven, self.axis_joints)])
-        bounded[:, [axis.CUT, axis.UNCUT]] &= drives[:, None]
+        bounds = np.stack([column("lower"), column("upper")], -1)
+        limit, friction = column("effort_limit"), column("friction")
+        finite, cut, dry = np.isfinite(bounds), np.isfinite(limit) & self.driven_axes, friction > 0
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
@@ -199,9 +200,10 @@ class Model:
             "contact_damping": np.array([[contact.damping] for contact in mechanism.contacts]).reshape(-1, 1),
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
             **{name: column(name)[:, None] for name in PER_AXIS},
-            "bounds": np.where(bounded, bounds, 0.0),
-            "bounded": bounded.astype(float),
-            "effort_limit": np.where(drives, np.inf, effort_limit)[:, None],
+            "bounds": np.where(finite, bounds, 0.0),
+            "effort_limit": np.where(np.isfinite(limit), limit, 0.0)[:, None],
+            "dry_friction": friction[:, None],
+            "bounded": np.stack([*finite.T, cut, cut, dry, dry], -1).astype(float),
         }
 
 

@@ -5,40 +5,9 @@ Arrays lead with the environment, (N, ...). An environment's numbers do not depe
 
 import numpy as np
 
-from vigym.engine.compiled import compiled, inlined
+from vigym.engine.compiled import compiled
 from vigym.engine.kernels.integrator import advance, velocity
-
-
-@inlined
-def product(p, q):
-    """p q of quaternions."""
-    return (
-        p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
-        p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
-        p[0] * q[2] + p[2] * q[0] + p[3] * q[1] - p[1] * q[3],
-        p[0] * q[3] + p[3] * q[0] + p[1] * q[2] - p[2] * q[1],
-    )
-
-
-@inlined
-def rotated(q, v):
-    """R(q) v"""
-    t0 = q[2] * v[2] - q[3] * v[1] + q[0] * v[0]
-    t1 = q[3] * v[0] - q[1] * v[2] + q[0] * v[1]
-    t2 = q[1] * v[1] - q[2] * v[0] + q[0] * v[2]
-    return (
-        v[0] + 2.0 * (q[2] * t2 - q[3] * t1),
-        v[1] + 2.0 * (q[3] * t0 - q[1] * t2),
-        v[2] + 2.0 * (q[1] * t1 - q[2] * t0),
-    )
-
-
-@inlined
-def turn(u0, u1, u2):
-    """Quaternion of a rotation by the vector u."""
-    angle = np.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
-    s = np.sin(0.5 * angle) / angle if angle > 0.0 else 0.5
-    return np.cos(0.5 * angle), s * u0, s * u1, s * u2
+from vigym.engine.vectors import conjugate, from_rotation_vector, multiply, rotate
 
 
 @compiled
@@ -66,18 +35,18 @@ def forward(parent, child, axis, turns, basis, slides, orientation, parent_ancho
                     u1 += value * basis[j, k, 1]
                     u2 += value * basis[j, k, 2]
                     if turns[j] == 2:
-                        e = product(e, turn(u0, u1, u2))
+                        e = multiply(e, from_rotation_vector((u0, u1, u2)))
                         u0 = u1 = u2 = 0.0
             if turns[j] != 2:
-                e = turn(u0, u1, u2)
+                e = from_rotation_vector((u0, u1, u2))
             xp, qp = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
             if parent[j] < x.shape[1]:
                 p, r = x[n, parent[j]], q[n, parent[j]]
                 xp, qp = (p[0], p[1], p[2]), (r[0], r[1], r[2], r[3])
-            qc = product(product(qp, orientation[j]), e)
+            qc = multiply(multiply(qp, orientation[j]), e)
             size = 1.0 / np.sqrt(qc[0] * qc[0] + qc[1] * qc[1] + qc[2] * qc[2] + qc[3] * qc[3])
             qc = (qc[0] * size, qc[1] * size, qc[2] * size, qc[3] * size)
-            out, back = rotated(qp, (slide0, slide1, slide2)), rotated(qc, child_anchor[j])
+            out, back = rotate(qp, (slide0, slide1, slide2)), rotate(qc, child_anchor[j])
             for k in range(3):
                 x[n, child[j], k] = xp[k] + out[k] - back[k]
             for k in range(4):
@@ -89,7 +58,7 @@ def before(x, q, v, w, h, x0, q0):
     """The poses x0, q0 from which v and w (N, n, 3) led to x, q in a step of length h (N,)."""
     for n in range(len(x)):
         for i in range(x.shape[1]):
-            om = rotated(q[n, i], w[n, i])
+            om = rotate(q[n, i], w[n, i])
             back = (-v[n, i, 0], -v[n, i, 1], -v[n, i, 2]), (-om[0], -om[1], -om[2])
             there, turned = advance(h[n], (x[n, i], q[n, i]), back)
             for k in range(3):
@@ -103,9 +72,8 @@ def between(x0, q0, x1, q1, h, v, w):
     """The velocities v, w (N, n, 3) that lead from x0, q0 to x1, q1 in a step of length h (N,)."""
     for n in range(len(x0)):
         for i in range(x0.shape[1]):
-            q = q1[n, i]
-            speed, om = velocity(h[n], (x0[n, i], q0[n, i]), (x1[n, i], q))
-            spin = rotated((q[0], -q[1], -q[2], -q[3]), om)
+            speed, om = velocity(h[n], (x0[n, i], q0[n, i]), (x1[n, i], q1[n, i]))
+            spin = rotate(conjugate(q1[n, i]), om)
             for k in range(3):
                 v[n, i, k] = speed[k]
                 w[n, i, k] = spin[k]

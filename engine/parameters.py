@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.engine.errors import InputError
-from vigym.engine.kernels.axis import BACK, CUT, SLIP, UNCUT
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
@@ -37,8 +36,8 @@ PLACES = {
     "damping": Place("damping"),
     "kp": Place("kp"),
     "kd": Place("kd"),
-    "effort_limit": Place("bounds", (CUT, UNCUT)),
-    "joint_friction": Place("bounds", (SLIP, BACK)),
+    "effort_limit": Place("effort_limit"),
+    "joint_friction": Place("dry_friction"),
 }
 
 
@@ -57,21 +56,19 @@ def shape(model: Model, name: str) -> tuple[int, ...]:
 def read(lanes: Lanes, name: str) -> Array:
     """A parameter of all environments (num_envs, *shape)."""
     place = PLACES[name]
-    if name == "effort_limit":  # of a drive, or of the effort alone
-        return np.where(
-            lanes.get("bounded")[..., 2] > 0, lanes.get("bounds")[..., 2], lanes.get("effort_limit")[..., 0]
-        )
     values = lanes.get(place.field)
-    return values[..., NINE].reshape(*values.shape[:-1], 3, 3) if name == "inertia" else values[..., place.columns[0]]
+    if name == "inertia":
+        return values[..., NINE].reshape(*values.shape[:-1], 3, 3)
+    if name == "effort_limit":
+        values[values == 0.0] = np.inf
+    return values[..., place.columns[0]]
 
 
 def write(lanes: Lanes, name: str, value: Array, env: Indices) -> None:
     """Set a parameter (len(env), *shape), which was checked, of the environments `env`."""
     place = PLACES[name]
     if name == "effort_limit":
-        bounded = lanes.get("bounded")[env][..., 2] > 0
-        lanes.set("effort_limit", np.where(bounded, np.inf, value)[..., None], env)
-        value = np.where(bounded, value, 0.0)
+        value = np.where(np.isfinite(value), value, 0.0)
     field = lanes.get(place.field)[env]
     if name == "inertia":
         field = value[..., SIX[0], SIX[1]]

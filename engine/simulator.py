@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import controls, coordinates, diagnostics, parameters
+from vigym.engine import coordinates, diagnostics, parameters
 from vigym.engine.admission import check_state, too_deep
+from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError, StateError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
@@ -17,8 +18,9 @@ from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.step import TICKS
 from vigym.engine.lanes import Indices, Lanes, Snapshot
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.model import Model, Options, driven
+from vigym.engine.model import Model, Options
 from vigym.engine.recording import Recorder
+from vigym.engine.rollout import rollout
 from vigym.engine.rotation import Array
 from vigym.engine.state import State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
@@ -88,9 +90,7 @@ class Simulator:
         options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
-        self._acting = set(controls.FORCES)  # those that may differ from zero
-        self._effort_limit = self._get("effort_limit")[..., 0]
-        self._driven = any(driven(joint).any() for joint in self.model.axis_joints)
+        self._controls = Controls(self.model, self._lanes)
         self.recorders: list[Recorder] = []
 
     # -------------------------------------------------------------------------------------------- state
@@ -213,9 +213,8 @@ class Simulator:
         for name, axes in {"angle": phi, "rate": rates}.items():
             self._set(name, axes[..., None], env)
         self._set("rebound", np.zeros(1), env)
-        numbers = {"h0": h0, "fresh": 1.0, "converged": 1.0, "iterations": 0.0}
-        for name, number in (numbers | {"residual": 0.0, "substeps": 0.0, "relaxed": 0.0}).items():
-            self._set(name, np.asarray(number), env)
+        for name, value in {"h0": h0, "fresh": 1.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}.items():
+            self._set(name, np.asarray(value), env)
 
     def _publish(self, env: Indices, before: Snapshot) -> None:
         """Publish what contacts tell; StateError, after `before` was put back, if a hard one is deep in the ground."""
@@ -257,8 +256,7 @@ class Simulator:
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
         self._check_start()
-        if self._acting or not (effort is force is torque is target is target_velocity is None):
-            controls.take(self, controls.named(effort, force, torque, target, target_velocity))
+        self._controls.take(effort, force, torque, target, target_velocity)
         self._lanes.run(repeat)
         for recorder in self.recorders:
             recorder.frame(repeat)
@@ -278,11 +276,13 @@ class Simulator:
         """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
-        steps: how many, if no control tells
+        steps: number of steps, if no control has it in front
         read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
-        return controls.rollout(self, controls.named(effort, force, torque, target, target_velocity), steps, read, out)
+        self._check_start()
+        given = named(effort, force, torque, target, target_velocity)
+        return rollout(self._lanes, self._controls, self.recorders, given, steps, read, out)
 
     def _check_start(self) -> None:
         """Check the default pose when it is first used."""
@@ -373,7 +373,7 @@ class Simulator:
     def gradients(self, *inputs: str) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
         `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes."""
-        return gradients(self, inputs)
+        return gradients(self, self._controls.effort_limit(), inputs)
 
     def record(self, path: str | PathLike[str], env: int = 0, **look: Any) -> Recorder:
         """Write environment `env` to a file at every `step`, until the recorder is closed; look: see `Recorder`."""
@@ -410,9 +410,8 @@ class Simulator:
                 self._lanes.put_back(before)
                 name = self.model.mechanism.contacts[c].name
                 raise InputError(
-                    f"offset puts contact {name!r} of environment {env[k]} {-gap[k, c]:.3g} m below its plane"
+                    f"`offset` puts contact {name!r} (environment {env[k]}) {-gap[k, c]:.3g} m below its plane"
                 )
-        self._effort_limit = self._get("effort_limit")[..., 0]
 
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
@@ -432,9 +431,8 @@ class Simulator:
         if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
-        self._unchecked, self._acting = unchecked, set(controls.FORCES)
-        self._lanes.published = not unchecked
-        self._effort_limit = self._get("effort_limit")[..., 0]
+        self._unchecked, self._lanes.published = unchecked, not unchecked
+        self._controls.restored()
         for recorder in self.recorders:
             recorder.jump(range(self.num_envs))
 

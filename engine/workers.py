@@ -26,13 +26,16 @@ class Plan:
         self.crew: list[Worker] = []
         first = groups * np.arange(threads + 1) // threads
         empty = np.zeros(threads + groups, int)
-        fixed = kernel, m, states, threads, 0, 0
+        fixed = kernel, m, states, threads, 0, 0, 0
         self.numbers = np.array([*fixed, *scratch, *empty[:threads], *first, *empty], np.int64)
         self.mailboxes = self.numbers[SCRATCH + threads :][1:threads]
         self.address = self.numbers.ctypes.data
 
-    def run(self, repeat: int, script: int = 0) -> None:
-        """All groups, `repeat` steps each, by a script (its address); comes back when all is done, come what may."""
+    def run(self, repeat: int, *, resumed: bool = False, script: int = 0) -> None:
+        """Advance all groups by `repeat` steps; return only when all is done, whatever interrupts.
+
+        resumed: whether the call that the last run began goes on; script: address of one, or 0
+        """
         crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
         if crew != self.crew:
             self.mailboxes[:] = [worker.address for worker in crew]
@@ -41,7 +44,7 @@ class Plan:
         try:
             for worker in crew:
                 worker.wake()
-            done = lead(self.address, repeat, script, LOOKS)
+            done = lead(self.address, repeat, int(resumed), script, LOOKS)
         except BaseException as error:
             interrupt = error
         while not done:  # they still write into the caller's buffers

@@ -8,6 +8,7 @@ import numpy as np
 from vigym.assets import hopper
 from vigym.engine.compiled import compiled
 from vigym.engine.rotation import from_rotation_vector
+from vigym.engine.vectors import dot, rotation_matrix
 from vigym.envs.robot import RobotTask
 from vigym.envs.task import Array, Draws, Indices
 
@@ -23,22 +24,19 @@ CLEAR = 1e-6  # m; below it, the foot touches the ground: contacts are solved to
 def look(x, q, v, w, gaps, slips, R, om, lean, tilt, foot, slip, touching, fallen):
     """Read off the state of all environments (n, body, ...) what the tasks need.
 
-    gaps, slips: (n, 1) of the foot, as the simulator tells them, m and m/s. R: rotation matrix of the bodies, which share it; om: angular velocity, rad/s, world; lean: sin^2 of half
-    the angle from upright; tilt: that angle, degrees; foot: its height, m; slip: its horizontal speed, m/s, if on the
-    ground; touching: whether it is; fallen: sphere or upper end of the pole in the ground, which stops only the foot
+    gaps, slips: (n, 1) of the foot, as the simulator tells them, m and m/s. R: rotation matrix of the bodies, which
+    share it; om: angular velocity, rad/s, world; lean: sin^2 of half the angle from upright; tilt: that angle, degrees;
+    foot: its height, m; slip: its horizontal speed, m/s, if on the ground; touching: whether it is; fallen: sphere or
+    upper end of the pole in the ground, which stops only the foot
     """
     for n in range(len(x)):
-        q0, q1, q2, q3 = q[n, 1]
         w1, w2, w3 = w[n, 1]
-        lean[n] = min(q1 * q1 + q2 * q2, 1.0)
+        lean[n] = min(q[n, 1, 1] * q[n, 1, 1] + q[n, 1, 2] * q[n, 1, 2], 1.0)
         tilt[n] = DEGREES * 2.0 * np.arcsin(np.sqrt(lean[n]))
-        r = R[n]
-        r[0, 0], r[0, 1] = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3)
-        r[1, 0], r[1, 1] = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3)
-        r[2, 0], r[2, 1] = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1)
-        r[0, 2], r[1, 2], r[2, 2] = 2.0 * (q1 * q3 + q0 * q2), 2.0 * (q2 * q3 - q0 * q1), 1.0 - 2.0 * lean[n]
+        r, rows = R[n], rotation_matrix(q[n, 1])
         for i in range(3):
-            om[n, i] = r[i, 0] * w1 + r[i, 1] * w2 + r[i, 2] * w3
+            r[i, 0], r[i, 1], r[i, 2] = rows[i]
+            om[n, i] = dot(rows[i], (w1, w2, w3))
         foot[n] = gaps[n, 0]
         touching[n] = foot[n] < CLEAR
         slip[n] = slips[n, 0] if touching[n] else 0.0

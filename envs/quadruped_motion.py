@@ -3,6 +3,7 @@
 import numpy as np
 
 from vigym.engine.compiled import compiled
+from vigym.engine.vectors import matvec_t, rotation_matrix
 
 KNEE_RADIUS = 0.02  # m
 HALF_LENGTH, HALF_WIDTH, HALF_HEIGHT = 0.24, 0.097, 0.057  # m, of the trunk with its hip motors
@@ -50,17 +51,11 @@ def look(
     g1, g2, g3 = ground
     low, high, least = health
     for n in range(len(x)):
-        q0, q1, q2, q3 = q[n, 0]
-        v1, v2, v3 = v[n, 0]
-        r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
-        r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
-        r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
-        up[n, 0], up[n, 1], up[n, 2] = r31, r32, r33
-        n1, n2, n3 = r11 * g1 + r21 * g2 + r31 * g3, r12 * g1 + r22 * g2 + r32 * g3, r13 * g1 + r23 * g2 + r33 * g3
+        R = rotation_matrix(q[n, 0])
+        up[n, 0], up[n, 1], up[n, 2] = R[2]
+        n1, n2, n3 = matvec_t(R, (g1, g2, g3))
         normal[n, 0], normal[n, 1], normal[n, 2] = n1, n2, n3
-        velocity[n, 0] = r11 * v1 + r21 * v2 + r31 * v3
-        velocity[n, 1] = r12 * v1 + r22 * v2 + r32 * v3
-        velocity[n, 2] = r13 * v1 + r23 * v2 + r33 * v3
+        velocity[n, 0], velocity[n, 1], velocity[n, 2] = matvec_t(R, v[n, 0])
         floor = 0.25 * (floors[n, 0] + floors[n, 1] + floors[n, 2] + floors[n, 3])
         height = g1 * x[n, 0, 0] + g2 * x[n, 0, 1] + g3 * x[n, 0, 2] - floor
         heights[n, 0] = height
@@ -69,13 +64,7 @@ def look(
         worst[0, n], worst[1, n] = 0.0, 0.0
         for i in range(4):
             b = 3 + 3 * i
-            q0, q1, q2, q3 = q[n, b]
-            r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
-            r21, r22, r23 = 2.0 * (q1 * q2 + q0 * q3), 1.0 - 2.0 * (q1 * q1 + q3 * q3), 2.0 * (q2 * q3 - q0 * q1)
-            r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
-            n1 = r11 * g1 + r21 * g2 + r31 * g3
-            n2 = r12 * g1 + r22 * g2 + r32 * g3
-            n3 = r13 * g1 + r23 * g2 + r33 * g3
+            n1, n2, n3 = matvec_t(rotation_matrix(q[n, b]), (g1, g2, g3))
             height = g1 * x[n, b, 0] + g2 * x[n, b, 1] + g3 * x[n, b, 2] - floors[n, i]
             gap = told_gaps[n, i]
             gaps[n, i], slip[n, i] = gap, told_slips[n, i] if gap < CLEAR else 0.0

@@ -14,6 +14,7 @@ from vigym.assets import unitree_a1
 from vigym.engine.compiled import compiled
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box
+from vigym.engine.vectors import cross, rotation_matrix
 
 FOOT_RADIUS = unitree_a1.FOOT_RADIUS
 FIRST = 0.5  # m, from the start to the first riser
@@ -66,12 +67,9 @@ def climb(x, q, v, w, foot, dt, direction, rise, length, floors, offsets):
     for n in range(len(x)):
         for i in range(4):
             b = 3 + 3 * i
-            q0, q1, q2, q3 = q[n, b]
-            w1, w2, w3 = w[n, b]
             p1, p2, p3 = foot[i]
-            r11, r12, r13 = 1.0 - 2.0 * (q2 * q2 + q3 * q3), 2.0 * (q1 * q2 - q0 * q3), 2.0 * (q1 * q3 + q0 * q2)
-            r31, r32, r33 = 2.0 * (q1 * q3 - q0 * q2), 2.0 * (q2 * q3 + q0 * q1), 1.0 - 2.0 * (q1 * q1 + q2 * q2)
-            a1, a2, a3 = w2 * p3 - w3 * p2, w3 * p1 - w1 * p3, w1 * p2 - w2 * p1
+            (r11, r12, r13), _, (r31, r32, r33) = rotation_matrix(q[n, b])
+            a1, a2, a3 = cross(w[n, b], foot[i])
             u = direction * (x[n, b, 0] + r11 * p1 + r12 * p2 + r13 * p3)
             speed = direction * (v[n, b, 0] + r11 * a1 + r12 * a2 + r13 * a3)
             bottom = x[n, b, 2] + r31 * p1 + r32 * p2 + r33 * p3 - FOOT_RADIUS

@@ -69,13 +69,14 @@ def law(s, t, a, phi, effort):
     t.passive_slope[a][0] = stiffness + damping / h
     if not s.features.limits:
         return motor + passive
-    bounds, bounded, slack = vec(s.bounds[a]), of_pairs(s, s.bounded[a]), vec(t.lb[a])
+    bounds, limit, friction = vec(s.bounds[a]), s.effort_limit[a][0], s.dry_friction[a][0]
+    bounded, slack = of_pairs(s, s.bounded[a]), vec(t.lb[a])
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
     motor = motor - pair[CUT] + pair[UNCUT]
     dry = bounded[SLIP] * t.dry[a][0]
     mobility = t.mobility[a][0]
-    rows = [phi - bounds[LOW], bounds[HIGH] - phi, mobility * (bounds[CUT] - motor), mobility * (bounds[UNCUT] + motor)]
-    rows += [bounds[SLIP] + dry, bounds[BACK] - dry]
+    rows = [phi - bounds[LOW], bounds[HIGH] - phi, mobility * (limit - motor), mobility * (limit + motor)]
+    rows += [friction + dry, friction - dry]
     put_pairs(s, t.lr[a], [bounded[k] * (rows[k] - slack[k]) for k in range(PAIRS)])
     t.lr[a][PAIRS] = bounded[SLIP] * (h * rate - pair[SLIP] + pair[BACK])
     return motor + passive + pair[LOW] - pair[HIGH] + dry
@@ -143,7 +144,7 @@ def start_axis(m, s, t, a):
     sizes = scales(m, t, a)
     t.mobility[a][0] = sizes[CUT][1] / sizes[CUT][0]
     command = s.effort[a][0] + s.kp[a][0] * s.target[a][0] + s.kd[a][0] * s.target_velocity[a][0]
-    jump = cold | less(s.bounds[a][CUT], absolute(command - s.command[a][0]))
+    jump = cold | less(s.effort_limit[a][0], absolute(command - s.command[a][0]))
     t.command[a][0] = command
     drive = guess_drive(s, t, a)
     room = {LOW: s.angle[a][0] - s.bounds[a][LOW], HIGH: s.bounds[a][HIGH] - s.angle[a][0]}
@@ -162,7 +163,7 @@ def guess_drive(s, t, a):
 
     It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads,
     the drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
-    h, rate, limit = t.h, s.rate[a][0], s.bounds[a][CUT]
+    h, rate, limit = t.h, s.rate[a][0], s.effort_limit[a][0]
     kp, kd = s.kp[a][0], s.kd[a][0]
     u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target_velocity[a][0] - rate)
     back = 1.0 + (kp + kd / h) / maximum(t.apparent[a][0], 1e-300)

@@ -1,9 +1,9 @@
 """Compiled kernels on disk, so that a machine compiles a kind of mechanism once.
 
-One file per kernel and type of stores; its name is a hash of everything the machine code depends on: the sources of
-this folder, the versions of Python and Numba, the processor, the types. Files are written whole under another name
-and then renamed, so that processes that start at once never see half a file. Where nothing can be written, code is
-compiled in memory.
+One file per function and types of its arguments; its name is a hash of everything the machine code depends on: the
+sources (see jit.py), the versions of Python and Numba, the processor, the types. Files are written whole under another
+name and then renamed, so that processes that start at once never see half a file. Where nothing can be written, code
+is compiled in memory.
 
 `VIGYM_CACHE_DIR` sets the folder.
 """
@@ -16,6 +16,7 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -58,26 +59,34 @@ def unseal(sealed: bytes) -> bytes:
     return data
 
 
+def describe_type(t):
+    """A type of Numba, as part of the name of a file; named tuples with the names of their fields."""
+    return str(t), t.key, getattr(t, "fields", None), [describe_type(part) for part in getattr(t, "types", ())]
+
+
 class DiskCache:
     """Numba's cache of one function (the calls its dispatcher makes), kept as described at the top of this file."""
 
     cache_path = None
     told: ClassVar[set[str]] = set()  # of what this process has said that it compiles, of small things
 
-    def __init__(self, name: str, sources: str, what: str, small: bool = False) -> None:
-        """name: of the files; sources: hash of what is compiled; what: in words, and how long it may take; small: one
-        of several that share these words, which are said once."""
+    def __init__(self, name: str, sources: str | Callable[[], str], what: str, small: bool = False) -> None:
+        """name: of the files; sources: hash of what is compiled, or a function that returns it, called when there is
+        something to load; what: in words, and how long it may take; small: one of several that share these words, which
+        are said once."""
         self.name, self.sources, self.what, self.small = name, sources, what, small
         self.started = 0.0
 
-    def path(self, sig, context) -> Path:
-        key = f"{self.sources} {simd.target(context)} {[(str(t), t.key) for t in sig]}"
-        return folder() / f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
+    def file_name(self, sig, context) -> str:
+        sources = self.sources if isinstance(self.sources, str) else self.sources()
+        key = f"{sources} {simd.target(context)} {[describe_type(t) for t in sig]}"
+        return f"{self.name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 
     def load_overload(self, sig, context):
         """The compiled function, or None; a file that cannot be used is treated as absent."""
+        name = self.file_name(sig, context)
         try:
-            return simd.load(context, unseal(self.path(sig, context).read_bytes()))
+            return simd.load(context, unseal((folder() / name).read_bytes()))
         except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ValueError, TypeError, RuntimeError):
             if not (self.small and self.what in self.told):
                 print(f"vigym: compiling {self.what} ...", file=sys.stderr, flush=True)
@@ -87,8 +96,9 @@ class DiskCache:
 
     def save_overload(self, sig, result) -> None:
         """Keep compiled code if the disk lets us."""
+        name = self.file_name(sig, result.target_context)
         try:
-            path = self.path(sig, result.target_context)
+            path = folder() / name
             path.parent.mkdir(parents=True, exist_ok=True)
             data = seal(simd.dump(result))
             with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".tmp", delete=False) as file:

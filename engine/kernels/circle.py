@@ -12,8 +12,8 @@ inside |vector| <= scalar, whose Jordan product is
     U o W = (s_psi psi + beta . eta,  s_psi eta + psi beta) = (mu, 0, 0)
 
 At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
-A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `dilation` is 0, or cf in
-a relaxed step, and `give` that of a soft contact, see cone.py.
+A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `dilation` is 0, or
+cf in a relaxed step, and `give` that of a soft contact, see cone.py.
 """
 
 from vigym.engine.kernels import pairs
@@ -90,7 +90,11 @@ def inverses(cf, dilation, give, a, b):
     rough = active(cf)[1]
     normal = 1.0 / (a[0] * b[0])
     _, q = slopes(give, a, [normal])
-    return [normal, rough / w[0], rough / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2] + determinant(w) * cf * q * dilation)]
+    return [
+        normal,
+        rough / w[0],
+        rough / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2] + determinant(w) * cf * q * dilation),
+    ]
 
 
 def direction(cf, dilation, give, a, b, inverse, k, r, dphi, dslip):

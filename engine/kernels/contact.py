@@ -3,8 +3,8 @@
 A kind of geometry tells where the surfaces touch at a pose. From that follow the rows on which all else depends:
 
     F (3 x 6)   at the current pose: motion of the body's touching point along n, t1, t2; the wrench is F^T force
-    M (3 x 6)   at the next pose: d(phi, slip1, slip2) by its change y; phi is the gap there      (paper: eq. contact_comp)
-    slip        how far the step goes along the last two rows of F, m a step                      (paper: eq. fric_comp)
+    M (3 x 6)   at the next pose: d(phi, slip1, slip2) by its change y; phi is the gap there    (paper: eq. contact_comp)
+    slip        how far the step goes along the last two rows of F, m a step                    (paper: eq. fric_comp)
 
 With restitution e, an impact takes two steps: one brings the contact to the ground, from the normal speed `approach`
 that it had; in the next, which starts there, the gap must grow by h e approach at least:
@@ -28,7 +28,20 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import body, cone, geometry, integrator, pairs
-from vigym.engine.kernels.quaternion import add, cross, dot, mat, matrix, matvec, matvec_t, scale, store, sub, sum_of, vec
+from vigym.engine.kernels.quaternion import (
+    add,
+    cross,
+    dot,
+    mat,
+    matrix,
+    matvec,
+    matvec_t,
+    scale,
+    store,
+    sub,
+    sum_of,
+    vec,
+)
 from vigym.engine.kernels.simd import less, on, select, sqrt
 from vigym.engine.kernels.sweep import each_contact, each_touching_body
 
@@ -272,8 +285,8 @@ def publish_body(m, s, t, i):
 
 @each_contact
 def publish_contact(kind, m, s, t, c):
-    """Gap and touching point at the state's pose; force in the last step, velocity of the touching point over it and its
-    speed along the surface, with the axes and the lever of the pose before it."""
+    """Gap and touching point at the state's pose; force in the last step, velocity of the touching point over it and
+    its speed along the surface, with the axes and the lever of the pose before it."""
     i, shape = m.contact_body[c], geometry.of(kind)
     x, (v, om) = vec(t.xn[i]), body.velocity(t, i)
     before, here = (shape.touch(m, s, c, vec(x[i]), mat(R[i])) for x, R in ((t.x, t.R), (t.xn, t.Rn)))

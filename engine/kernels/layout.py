@@ -4,8 +4,8 @@
 - state `s`: what one environment carries from step to step (one lane each), its controls and its parameters;
 - scratch `t`: intermediate results of the lane group being solved (one store per thread).
 
-Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes. Fields of shape () are one
-number, known by their name alone.
+Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes. A field of shape () is one
+number.
 """
 
 from typing import NamedTuple
@@ -130,13 +130,14 @@ def state_fields(features, size):
         "contact_damping": (c, 1),
         "offset": (c, 1),  # of the plane of each contact
         **{name: (a, 1) for name in ("stiffness", "rest", "damping", "kp", "kd")},
-        "bounds": (a, AXIS_PAIRS),  # lower, upper, effort limit twice, dry friction twice; 0 where infinite
-        "bounded": (a, AXIS_PAIRS),
-        "effort_limit": (a, 1),  # of efforts alone, infinite where a drive adds to them: the kernels cut their sum
+        "bounds": (a, 2),  # lower and upper limit of the coordinate, 0 where infinite
+        "effort_limit": (a, 1),  # 0 where there is none
+        "dry_friction": (a, 1),
+        "bounded": (a, AXIS_PAIRS),  # 1 for the pairs that take part; those of effort limits only where a drive acts
         # what a call tells: see state.Status
         **scalars("converged iterations residual substeps relaxed"),
-        # what contacts tell, see contact.publish_contact: gap; speed of sliding; velocity of the point that touches, force
-        # on the body, that point, all in the world frame
+        # what contacts tell, see contact.publish_contact: gap; speed of sliding; velocity of the point that touches,
+        # force on the body, that point, all in the world frame
         "gap": (c, 1),
         "slip": (c, 1),
         "contact_velocity": (c, 3),

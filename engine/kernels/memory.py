@@ -51,17 +51,17 @@ def copy(context, target, source):
 
 
 @intrinsic
-def call(context, function, m, states, t, first, last, repeat):
-    """The machine code at the address `function` (see `address_of`), of a kernel with three stores and three integers.
+def call(context, function, m, states, t, first, last, repeat, resumed):
+    """Call the machine code of `step` at the address `function` (see `address_of`): three stores and four integers.
 
     Numba's calling convention puts two pointers in front, for results and exceptions; kernels have neither."""
 
     def generate(context, builder, sig, args):
         pointer, word = I64.as_pointer(), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.IntType(32), [word.as_pointer()] * 2 + [pointer] * 3 + [I64] * 3)
+        kind = ir.FunctionType(ir.IntType(32), [word.as_pointer()] * 2 + [pointer] * 3 + [I64] * 4)
         unused = [cgutils.alloca_once(builder, word) for _ in range(2)]
         stores = [builder.inttoptr(arg, pointer) for arg in args[1:4]]
         builder.call(builder.inttoptr(args[0], kind.as_pointer()), [*unused, *stores, *args[4:]])
         return context.get_dummy_value()
 
-    return types.none(*[types.int64] * 7), generate
+    return types.none(*[types.int64] * 8), generate

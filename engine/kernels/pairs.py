@@ -63,7 +63,7 @@ def targets(m, a, b, center):
 
 
 def note(t, norm, values):
-    """Take the largest |value| into the number `norm`; their sum, in `poison`, shows a NaN that a maximum would hide."""
+    """Take the largest |value| into the field `norm`; their sum, in `poison`, shows a NaN that a maximum would hide."""
     largest, poison = getattr(t, norm), t.poison
     for value in values:
         largest = maximum(absolute(value), largest)

@@ -14,7 +14,8 @@ Three kinds of Python function make up the kernels, and all of them also run unc
 Memory is in `Store`s (store.py). To a kernel a store is a table of pointers; the shapes of its blocks, its lane count
 and the features of the mechanism are part of its TYPE, so that they are constants to the compiler.
 
-Only this file and memory.py know the internals of Numba; symbols.py is the part that writes LLVM instructions.
+This file, memory.py and dependencies.py know the internals of Numba; symbols.py is the part that writes LLVM
+instructions; jit.py is the one that calls the compiler.
 """
 
 import functools
@@ -57,7 +58,6 @@ __all__ = [
     "address_of",
     "any_lane",
     "block",
-    "compiled",
     "dump",
     "each",
     "for_range",
@@ -314,13 +314,6 @@ overload(select)(lambda mask, a, b: lambda mask, a, b: a if mask else b)
 
 
 # ------------------------------------------------------------------------------------------------ compiling
-def compiled(function, cache):
-    """`function`, compiled on its first call for each new type of stores; `cache` is asked first (see cache.py)."""
-    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    dispatcher._cache = cache
-    return dispatcher
-
-
 def specialized(dispatcher, *stores):
     """The compiled code for stores of these types, called as f(*stores, integer, ...), without Numba's dispatch."""
     return dispatcher.get_overload(_compile(dispatcher, stores))

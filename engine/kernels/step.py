@@ -15,14 +15,18 @@ from vigym.engine.kernels.sweep import each_axis, each_body
 TICKS = 16.0
 
 
-def step(m, states, t, first, last, repeat):
-    """Advance lane groups first..last by `repeat` steps with the same controls; if negative, go on with a call."""
+def step(m, states, t, first, last, repeat, resumed):
+    """Advance lane groups first..last by `repeat` steps with the same controls.
+
+    resumed: 0 for the first steps of a call, which start its status anew; 1 for further steps of the same call, which
+    add to that status and leave out the lanes that failed
+    """
     for g in range(first, last):
         s = group(states, g)
-        if repeat > 0:
+        if not resumed:
             begin_call(m, s, t)
         resume_call(m, s, t)
-        for _ in range(abs(repeat)):
+        for _ in range(repeat):
             begin_step(m, s, t)
             while any_lane(t, "todo"):
                 begin_substep(m, s, t)

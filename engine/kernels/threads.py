@@ -2,7 +2,7 @@
 
 A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
-    kernel, m, states, T, repeat, script,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
+    kernel, m, states, T, repeat, resumed, script,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
 
 The groups first[k]..first[k + 1] are thread k's own. It advances all of them by a few steps, then by a few more:
 next[k] counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more
@@ -17,21 +17,14 @@ A SCRIPT (int64), if there is one, tells what comes into fields before each step
     address in the first group, address of an array (steps, environments, n), n, places between two of these n in a lane
 """
 
-from vigym.engine.kernels.cache import SOURCES, DiskCache
+from vigym.engine.kernels.jit import native
 from vigym.engine.kernels.memory import call, copy, fetch_add, load_acquire, store_release
-from vigym.engine.kernels.simd import compiled
 
-KERNEL, MODEL, STATES, THREADS, REPEAT, SCRIPT, SCRATCH = range(7)
+KERNEL, MODEL, STATES, THREADS, REPEAT, RESUMED, SCRIPT, SCRATCH = range(8)
 RINGS, ANSWERED, PLAN, WHO = range(4)
 ENVS, LANES, STRIDE, INWARD, OUTWARD, FIELDS = range(6)
 WORD = 8  # bytes
 TASK = 8  # steps
-
-
-def native(function):
-    """Compiled when it is first called; kept on disk."""
-    what = "what threads do, once for this machine (1 s)"
-    return compiled(function, DiskCache(f"thread-{function.__name__}", SOURCES, what, small=True))
 
 
 @native
@@ -52,19 +45,19 @@ def transfer(script, number, group, step, inward):
 
 
 @native
-def play(plan, scratch, group, first, last, later):
-    """The steps first..last of a group; later: they are not the first of a call."""
+def play(plan, scratch, group, first, last, resumed):
+    """The steps first..last of a group; resumed: 1 if they are not the first of a call, as in step.py."""
     kernel, m = load_acquire(plan + WORD * KERNEL), load_acquire(plan + WORD * MODEL)
     states, script = load_acquire(plan + WORD * STATES), load_acquire(plan + WORD * SCRIPT)
     if script == 0:
-        call(kernel, m, states, scratch, group, group + 1, first - last if later else last - first)
+        call(kernel, m, states, scratch, group, group + 1, last - first, resumed)
         return
     inward = load_acquire(script + WORD * INWARD)
     both = inward + load_acquire(script + WORD * OUTWARD)
     for step in range(first, last):
         for number in range(inward):
             transfer(script, number, group, step, True)
-        call(kernel, m, states, scratch, group, group + 1, -1 if later or step > first else 1)
+        call(kernel, m, states, scratch, group, group + 1, 1, 1 if step > first else resumed)
         for number in range(inward, both):
             transfer(script, number, group, step, False)
 
@@ -73,12 +66,13 @@ def play(plan, scratch, group, first, last, later):
 def work(plan, k):
     """Thread k's share of a plan."""
     threads, repeat = load_acquire(plan + WORD * THREADS), load_acquire(plan + WORD * REPEAT)
+    resumed = load_acquire(plan + WORD * RESUMED)
     scratch = plan + WORD * SCRATCH
     first = scratch + WORD * 2 * threads
     taken = first + WORD * (threads + 1)
     done = taken + WORD * threads
-    own, steps = load_acquire(scratch + WORD * k), abs(repeat)
-    rounds = (steps + TASK - 1) // TASK
+    own = load_acquire(scratch + WORD * k)
+    rounds = (repeat + TASK - 1) // TASK
     for other in range(threads):
         whose = WORD * ((k + other) % threads)
         start = load_acquire(first + whose)
@@ -88,7 +82,7 @@ def work(plan, k):
             turn, group = task // count, start + task % count
             while load_acquire(done + WORD * group) < turn:
                 pass
-            play(plan, own, group, turn * TASK, min(steps, turn * TASK + TASK), turn > 0 or repeat < 0)
+            play(plan, own, group, turn * TASK, min(repeat, turn * TASK + TASK), 1 if turn > 0 else resumed)
             store_release(done + WORD * group, turn + 1)
             task = fetch_add(taken + whose, 1)
 
@@ -108,14 +102,15 @@ def serve(mailbox, looks):
 
 
 @native
-def lead(plan, repeat, script, looks):
-    """Have all threads do their shares of so many steps, and thread 0's here; returns whether all of them are done."""
+def lead(plan, repeat, resumed, script, looks):
+    """Have all threads do their shares of `repeat` steps, and thread 0's here; returns whether all of them are done."""
     threads = load_acquire(plan + WORD * THREADS)
     first = plan + WORD * (SCRATCH + 2 * threads)
     groups = load_acquire(first + WORD * threads)
     for k in range(threads + groups):
         store_release(first + WORD * (threads + 1 + k), 0)
     store_release(plan + WORD * REPEAT, repeat)
+    store_release(plan + WORD * RESUMED, resumed)
     store_release(plan + WORD * SCRIPT, script)
     for k in range(1, threads):
         mailbox = load_acquire(plan + WORD * (SCRATCH + threads + k))

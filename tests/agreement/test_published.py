@@ -106,7 +106,7 @@ def test_planes_that_move():
     sim.step(repeat=5)
     gaps, forces = sim.contact_gaps(), sim.contact_forces()
     sim.set_parameters(offset=sim.parameter("offset") - [0.1, 0.2, 0.3])
-    np.testing.assert_allclose(sim.contact_gaps(), gaps + [0.1, 0.2, 0.3], atol=1e-14)
+    np.testing.assert_allclose(sim.contact_gaps(), gaps + np.array([0.1, 0.2, 0.3]), atol=1e-14)
     np.testing.assert_array_equal(sim.contact_forces(), forces)
     check_geometry(sim)
 
@@ -122,9 +122,7 @@ def test_reading_is_free_of_side_effects():
     told = curious.contact_gaps(), curious.contact_forces(), curious.contact_points()
     silent.step()
     silent.restore(curious.save())
-    for one, other in zip(
-        told, (silent.contact_gaps(), silent.contact_forces(), silent.contact_points()), strict=True
-    ):
+    for one, other in zip(told, (silent.contact_gaps(), silent.contact_forces(), silent.contact_points()), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -142,7 +140,7 @@ def test_batch_and_single_tell_the_same_bits(num_envs):
 
 def test_gaps_at_other_poses():
     sim = Simulator(unitree_a1.build(), num_envs=3)
-    x, q, v, w = sim.state
+    x, q, _, _ = sim.state
     x[:, 0, 2] += [0.1, 0.2, 0.3]
     sim.set_joint_state(np.tile(unitree_a1.STANDING, (3, 1)), x=x, q=q)
     saved, state, gaps = sim.save(), sim.state, sim.contact_gaps()

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vigym.assets import hopper
-from vigym.engine.compiled import sources
+from vigym.engine.kernels.dependencies import fingerprint
 from vigym.envs.hopper import AXIS, FULL, Hopper, follow
 from vigym.envs.hopper_base import TORQUE, look
 
@@ -62,10 +62,10 @@ def test_kernels_give_the_same_uncompiled():
 
 
 def test_compiled_code_is_kept_by_its_constants(monkeypatch):
-    before = sources(follow.py_func)
-    assert sources(follow.py_func) == before
+    before = fingerprint(follow)
+    assert fingerprint(follow) == before
     monkeypatch.setitem(follow.py_func.__globals__, "FULL", 1.0)
-    assert sources(follow.py_func) != before
+    assert fingerprint(follow) != before
 
 
 def test_actions_are_a_force_and_torques():

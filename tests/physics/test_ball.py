@@ -100,5 +100,3 @@ def test_rows_are_derivatives_of_the_gap():
         R[:, :, 3 + k] = R[:, :, 3 + k] + 1j * STEP * turn @ R[:, :, 3 + k]
     gap = geometry.of(kind).touch(m, s, 0, list(x), [list(r) for r in R]).gap
     np.testing.assert_allclose(gap.imag / STEP, row.real, atol=1e-12)
-
-

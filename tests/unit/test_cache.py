@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from vigym.engine.kernels import cache
-from vigym.engine.kernels.simd import block, compiled
+from vigym.engine.kernels.jit import compiled
+from vigym.engine.kernels.simd import block
 from vigym.engine.kernels.store import Store
 
 ROOT = Path(__file__).parents[2]

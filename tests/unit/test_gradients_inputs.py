@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scenes import change
 
 from vigym import InputError, Mechanism, Simulator
-from vigym.engine.gradients import CONTROLS
+from vigym.engine.controls import CONTROLS
 
 EPS = 1e-5
 

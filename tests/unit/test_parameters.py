@@ -78,7 +78,7 @@ def test_planes_of_each_environment():
     advance(sim, 120)
     np.testing.assert_allclose(sim.state.x[:, 0, 2], [height, height - 1.0], atol=1e-6)
     before = sim.save()
-    with pytest.raises(InputError, match=r"offset puts contact 'corner 0' of environment 1 0.5 m below its plane"):
+    with pytest.raises(InputError, match=r"`offset` puts contact 'corner 0' \(environment 1\) 0.5 m below"):
         sim.set_parameters(offset=np.full(8, -0.5), mask=[False, True])
     assert sim.save() == before
     sim.set_parameters(offset=np.full(8, -1.5), mask=[False, True])

@@ -163,8 +163,8 @@ def test_what_cannot_be_done(controls):
     sim = simulator()
     before = sim.save()
     for wrong, said in (
-        ({}, "how many steps"),
-        ({"effort": np.zeros((ENVS, 3))}, "how many steps"),
+        ({}, "pass `steps=`"),
+        ({"effort": np.zeros((ENVS, 3))}, "pass `steps=`"),
         ({"steps": 0}, "steps must be a positive integer"),
         ({"effort": np.zeros((0, ENVS, 3))}, "number of steps in effort"),
         ({"effort": np.zeros((5, ENVS, 3)), "target": np.zeros((4, ENVS, 3))}, r"target must have shape \(5, 10, 3\)"),

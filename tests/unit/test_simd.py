@@ -14,15 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numba.core.caching import NullCache
 from scenes import STANDING, quadruped
 
 from vigym import Simulator
+from vigym.engine.kernels.jit import unkept
 from vigym.engine.kernels.simd import (
     absolute,
     any_lane,
     block,
-    compiled,
     each,
     for_range,
     group,
@@ -75,7 +74,7 @@ def kernel(function):
     def run(m, s, t):
         function(m, s, t)
 
-    return compiled(run, NullCache())
+    return unkept(run)
 
 
 def run_both(function, fill=None, **options):
@@ -479,7 +478,7 @@ def test_groups_and_any_lane():
     fast, plain = make_stores(groups=3), make_stores(groups=3)
     for _, s, t in (fast, plain):
         s.x[:, 0, 0], s.x[:, 0, 1], t.count[...] = values, 0.0, 0.0
-    compiled(halve_all, NullCache())(*fast, 1, 3)
+    unkept(halve_all)(*fast, 1, 3)
     halve_all(plain[0][0], plain[1], plain[2][0], 1, 3)
     assert_same(fast, plain)
     _, s, t = fast
@@ -496,7 +495,7 @@ def test_any_lane(flags):
 
     m, s, t = make_stores()
     t.flag[0] = flags
-    assert compiled(run, NullCache())(m, s, t) == run(m[0], s[0], t[0]) == any(flag != 0 for flag in flags)
+    assert unkept(run)(m, s, t) == run(m[0], s[0], t[0]) == any(flag != 0 for flag in flags)
 
 
 # -------------------- mistakes
@@ -605,9 +604,9 @@ def test_the_step_is_packed(record_property):
     """
     sim = Simulator(quadruped())  # contacts, limits, drives
     sim.set_joint_state(STANDING)
-    fresh = compiled(step, NullCache())
+    fresh = unkept(step)
     stores = sim._lanes.constants, sim._lanes.store, sim._lanes.scratch[0]
-    fresh(*stores, 0, 1, 1)
+    fresh(*stores, 0, 1, 1, 0)
     assert sim.status.converged.all()
     (overload,) = fresh.overloads.values()
     packed, scalar, x87 = floating_point_instructions(overload.library.get_asm_str())

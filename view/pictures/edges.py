@@ -1,10 +1,11 @@
 """Smooth edges: the pixels beside which something else is seen, or a shadow ends, are drawn again, point by point."""
 
+from vigym.engine.vectors import ahead, dot
 from vigym.view.pictures import rows, shade
 from vigym.view.pictures.arrays import COLOR, EYE, KIND, NONE, NORMAL, OFFSET, PLANE, SKY, T1, T2, WHOLE
 from vigym.view.pictures.compiled import entry, inlined
-from vigym.view.pictures.rays import ahead, direction, form, into, key, number, shadow_on, surface, vector
-from vigym.view.pictures.solids import FAR, dot, enter, larger, smaller
+from vigym.view.pictures.rays import direction, form, into, key, number, shadow_on, surface, vector
+from vigym.view.pictures.solids import FAR, enter, larger, smaller
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from vigym.engine.vectors import ahead, dot
 from vigym.view.pictures import rows, shade
 from vigym.view.pictures.arrays import (
     COLOR,
@@ -22,8 +23,8 @@ from vigym.view.pictures.arrays import (
     WHOLE,
 )
 from vigym.view.pictures.compiled import entry, inlined
-from vigym.view.pictures.rays import ahead, direction, form, key, shadow_on, surface, vector
-from vigym.view.pictures.solids import FAR, dot, larger
+from vigym.view.pictures.rays import direction, form, key, shadow_on, surface, vector
+from vigym.view.pictures.solids import FAR, larger
 
 
 @inlined

@@ -1,8 +1,9 @@
 """One ray at a time: what the colour of a single point needs."""
 
+from vigym.engine.vectors import ahead, dot, matvec, matvec_t
 from vigym.view.pictures.arrays import EYE, FIRST, KIND, LAST, LIGHT, NONE, POSITION, REACH, ROTATION, SIZE
 from vigym.view.pictures.compiled import inlined
-from vigym.view.pictures.solids import FAR, dot, enter, normal
+from vigym.view.pictures.solids import FAR, enter, normal
 
 
 @inlined
@@ -12,27 +13,21 @@ def vector(table, j, column):
 
 
 @inlined
-def ahead(p, t, d):
-    """p + t d"""
-    return p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2]
+def rotation(table, j):
+    """Rotation matrix of solid j."""
+    return vector(table, j, ROTATION), vector(table, j, ROTATION + 3), vector(table, j, ROTATION + 6)
 
 
 @inlined
 def into(table, j, v):
     """v in the frame of solid j: R^T v"""
-    a, b, c = vector(table, j, ROTATION), vector(table, j, ROTATION + 3), vector(table, j, ROTATION + 6)
-    return (
-        a[0] * v[0] + b[0] * v[1] + c[0] * v[2],
-        a[1] * v[0] + b[1] * v[1] + c[1] * v[2],
-        a[2] * v[0] + b[2] * v[1] + c[2] * v[2],
-    )
+    return matvec_t(rotation(table, j), v)
 
 
 @inlined
 def out_of(table, j, v):
     """R v"""
-    a, b, c = vector(table, j, ROTATION), vector(table, j, ROTATION + 3), vector(table, j, ROTATION + 6)
-    return dot(a, v), dot(b, v), dot(c, v)
+    return matvec(rotation(table, j), v)
 
 
 @inlined

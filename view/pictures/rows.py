@@ -6,6 +6,7 @@ Pixel i is seen along d = start + across[i] right. `depth`, `ground` are the t o
 `seen`, `below` their numbers (see `Buffers.key`; solids without face). Frames are those of the solid or the world.
 """
 
+from vigym.engine.vectors import ahead, dot
 from vigym.view.pictures import shade
 from vigym.view.pictures.compiled import inlined
 from vigym.view.pictures.solids import (
@@ -18,7 +19,6 @@ from vigym.view.pictures.solids import (
     capsule,
     cone,
     cylinder,
-    dot,
     hull,
     larger,
     smaller,
@@ -29,14 +29,9 @@ SOFT = 3.0  # reach of `occlude`, in s
 
 
 @inlined
-def along(start, right, s):
-    return start[0] + s * right[0], start[1] + s * right[1], start[2] + s * right[2]
-
-
-@inlined
 def sky(look, start, right, across, red, green, blue):
     for i in range(across.shape[0]):
-        red[i], green[i], blue[i] = shade.sky(look, along(start, right, across[i]))
+        red[i], green[i], blue[i] = shade.sky(look, ahead(start, across[i], right))
 
 
 @inlined
@@ -55,7 +50,7 @@ def plane(height, n, start, right, across, number, ground, below):
 def pattern(look, view, t1, t2, n, start, across, depth, tone, far):
     """Tiles of a plane, and the share that the distance takes; numbers without meaning where it is not seen."""
     for i in range(across.shape[0]):
-        tone[i], far[i] = shade.pattern(look, view, t1, t2, n, depth[i], along(start, view.right, across[i]))
+        tone[i], far[i] = shade.pattern(look, view, t1, t2, n, depth[i], ahead(start, across[i], view.right))
 
 
 @inlined
@@ -70,9 +65,8 @@ def ground(dark, bright, sky, sun, horizon, number, tone, far, seen, caster, fre
 @inlined
 def _enter(solid, form, o, light, turn, start, right, across, number, origin, limit, found):
     for i in range(across.shape[0]):
-        d, t0 = along(start, right, across[i]), origin[i]
-        p = o[0] + t0 * d[0], o[1] + t0 * d[1], o[2] + t0 * d[2]
-        t = solid(form, p, (turn * d[0] + light[0], turn * d[1] + light[1], turn * d[2] + light[2]))
+        d, t0 = ahead(start, across[i], right), origin[i]
+        t = solid(form, ahead(o, t0, d), (turn * d[0] + light[0], turn * d[1] + light[1], turn * d[2] + light[2]))
         near = t < limit[i]
         limit[i] = t if near else limit[i]
         found[i] = number if near else found[i]
@@ -106,7 +100,7 @@ def occlude(core, radius, o, start, right, across, plane, ground, below, free):
     """
     ss = radius * radius
     for i in range(across.shape[0]):
-        d, t = along(start, right, across[i]), ground[i]
+        d, t = ahead(start, across[i], right), ground[i]
         x = larger(abs(o[0] + t * d[0]) - core[0], 0.0)
         y = larger(abs(o[1] + t * d[1]) - core[1], 0.0)
         z = larger(abs(o[2] + t * d[2]) - core[2], 0.0)

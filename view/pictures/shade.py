@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
+from vigym.engine.vectors import dot
 from vigym.view.pictures.compiled import inlined
-from vigym.view.pictures.solids import dot, larger, smaller
+from vigym.view.pictures.solids import larger, smaller
 
 _ROUND = 1.5 * 2.0**52  # a number this large has no room for fractions: adding it rounds
 

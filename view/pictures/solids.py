@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from vigym.engine.vectors import dot
 from vigym.view.pictures.compiled import inlined
 
 SPHERE, CAPSULE, CYLINDER, BOX, CONE, HULL = range(6)
@@ -32,11 +33,6 @@ def larger(a, b):
 @inlined
 def smaller(a, b):
     return a if a < b else b
-
-
-@inlined
-def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inlined

@@ -4,8 +4,9 @@ A kind is a module that knows shapes, and nothing of forces, friction or the sol
 
     FIELDS              the numbers that describe a contact in the model store: name -> shape
     describe(contact)   their values, from what the user gave: name -> value
-    touch(m, s, c, x, R)    where contact c touches (`Touch`), its body being at x, R; called for the current pose, where
-                            the force acts, and for the next, where the gap counts
+    touch(m, s, c, x, R)
+                        where contact c touches (`Touch`), its body being at x, R; asked for the current pose, where the
+                        force acts, and for the next, where the gap counts
     fixed_axes(m, c)    axes of `touch` if they are the same at all poses, which saves storing them; else None instead
                         of a function
 

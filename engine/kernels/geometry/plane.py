@@ -1,6 +1,6 @@
 """A point or sphere of a body against a plane n . p = offset that is fixed in the world.
 
-    gap = n . (x + R point) - offset - radius                                      (paper: eq. contact_comp)
+gap = n . (x + R point) - offset - radius                                      (paper: eq. contact_comp)
 """
 
 from vigym.engine.kernels.geometry.touch import Touch

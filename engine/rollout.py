@@ -1,0 +1,76 @@
+"""Many steps in one call: controls of every step go in, what is read after every step comes out."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.engine.controls import Controls
+from vigym.engine.errors import InputError
+from vigym.engine.lanes import Lanes, Track
+from vigym.engine.recording import Recorder
+from vigym.engine.rotation import Array
+from vigym.engine.validation import show, suggestion
+
+# Name of an output -> field of the state store
+READ = {"x": "x", "q": "q", "v": "v", "w": "w", "joint_positions": "angle", "joint_velocities": "rate"}
+
+
+def rollout(
+    lanes: Lanes,
+    controls: Controls,
+    recorders: Sequence[Recorder],
+    given: Mapping[str, ArrayLike],
+    steps: int | None,
+    read: Sequence[str],
+    out: Mapping[str, Array] | None,
+) -> dict[str, Array]:
+    """Advance `lanes` by several steps with the controls `given`; see `Simulator.rollout`."""
+    steps = controls.count_steps(given, steps)
+    outputs = make_outputs(lanes, steps, read, out)
+    tracks = controls.tracks(given, steps)
+    controls.clear(but=given)
+    play(lanes, recorders, steps, tracks, outputs)
+    return outputs
+
+
+def make_outputs(lanes: Lanes, steps: int, read: Sequence[str], out: Mapping[str, Array] | None) -> dict[str, Array]:
+    """Arrays (steps, num_envs, ...) for what `read` names: new ones, or those of `out`, checked."""
+    names = list(out) if out is not None else [read] if isinstance(read, str) else list(read)
+    for name in names:
+        if name not in READ:
+            raise InputError(f"a rollout cannot read {show(name)}: {suggestion(str(name), READ)}")
+    shapes = {name: (steps, lanes.num_envs, *lanes.shape(READ[name])) for name in names}
+    return {name: np.empty(shape) if out is None else checked(name, out[name], shape) for name, shape in shapes.items()}
+
+
+def checked(name: str, array: Array, shape: tuple[int, ...]) -> Array:
+    """The array out[name], if a rollout can write to it."""
+    good = type(array) is np.ndarray and array.dtype == float and array.shape == shape
+    if not (good and array.flags.c_contiguous and array.flags.writeable):
+        raise InputError(f"out[{name!r}] must be an array (float64, contiguous) of shape {shape}, got {show(array)}")
+    return array
+
+
+def play(
+    lanes: Lanes, recorders: Sequence[Recorder], steps: int, inward: Sequence[Track], outputs: Mapping[str, Array]
+) -> None:
+    """Advance `lanes` by `steps` with the controls `inward` and fill `outputs`; `recorders` see every step."""
+    inward = [
+        track._replace(array=track.array.copy())
+        if any(np.may_share_memory(track.array, array) for array in outputs.values())
+        else track
+        for track in inward
+    ]
+    outward = [Track(READ[name], array, 0 if array.ndim == 3 else None) for name, array in outputs.items()]
+    if lanes.compiled and not recorders:
+        lanes.play(steps, inward, outward)
+        return
+    for k in range(steps):
+        for field, array, column in inward:
+            lanes.set(field, array[k], column=column)
+        lanes.run(1, resumed=k > 0)
+        for recorder in recorders:
+            recorder.frame(1)
+        for field, array, column in outward:
+            array[k] = lanes.get(field)[..., slice(None) if column is None else column]
