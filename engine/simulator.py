@@ -1,7 +1,7 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -9,24 +9,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import coordinates, diagnostics, parameters
-from vigym.engine.admission import check_state, too_deep
+from vigym.engine.admission import too_deep
 from vigym.engine.controls import Controls, named
-from vigym.engine.errors import InputError, StateError
+from vigym.engine.errors import InputError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
-from vigym.engine.kernels.integrator import MOST_TURN
-from vigym.engine.kernels.step import TICKS
-from vigym.engine.lanes import Indices, Lanes, Snapshot
+from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
+from vigym.engine.placement import Placement
 from vigym.engine.recording import Recorder
 from vigym.engine.rollout import rollout
 from vigym.engine.rotation import Array
-from vigym.engine.state import State, Status
+from vigym.engine.state import STATUS, State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
 
 MAGIC = b"vigym-2"
-STATUS = {"converged": bool, "iterations": int, "residual": float, "substeps": int, "relaxed": int}  # see `Status`
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 
 
@@ -70,14 +68,7 @@ class Simulator:
         self.cone, self.compiled = cone, compiled
         self.model = Model(mechanism, cone, smooth=self.smoothing > 0)
         self._build()
-        bodies = self.model.mechanism.bodies
-        x = np.array([[body.position for body in bodies]])
-        q = np.array([[body.orientation for body in bodies]])
-        start = coordinates.close_loops(self.model, self.model.per_axis("start")[None], x, q)
-        x, q = coordinates.forward(self.model, start, x, q)
-        rest = np.zeros_like(x)
-        self._put(np.arange(self.num_envs), State(x, q, rest, rest), start, np.zeros_like(start), np.array([self.dt]))
-        self._unchecked = True  # nobody has looked at this state yet, and no contact was asked about it
+        self._placement.start()
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = name.startswith("_") or name == "recorders" or type(self) is not Simulator
@@ -90,6 +81,7 @@ class Simulator:
         options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
         self._get, self._set = self._lanes.get, self._lanes.set
+        self._placement = Placement(self.model, self._lanes, self.dt)
         self._controls = Controls(self.model, self._lanes)
         self.recorders: list[Recorder] = []
 
@@ -118,31 +110,10 @@ class Simulator:
         the environments to set, the others keep state and warm start; targets of drives stay. A state with a NaN, an
         open joint, a hard contact too deep or a coordinate beyond its limits raises StateError and changes nothing.
         """
+        given = {name: value for name, value in zip("xqvw", (x, q, v, w), strict=True) if value is not None}
         env = chosen(mask, self.num_envs)
-        new = self._given(env, x, q, v, w)
-        if x is None and q is None:
-            phi = self.joint_positions()[env]  # with the turns counted so far
-        else:
-            phi = coordinates.positions(self.model, new.x, new.q)
-        self._check(env, new, phi)
-        h0 = self._step_before(new.w)
-        self._write(env, new, phi, coordinates.velocities(self.model, *new, h0), h0)
-
-    def _given(self, env: Indices, x: Any = None, q: Any = None, v: Any = None, w: Any = None) -> State:
-        """The state of the environments `env`, with what is given in its place."""
-        state = [
-            self._get(name)[env]
-            if value is None
-            else batch(value, name, self.num_envs, (self.model.n_bodies, 4 if name == "q" else 3), StateError, env)
-            for name, value in {"x": x, "q": q, "v": v, "w": w}.items()
-        ]
-        size = np.linalg.norm(state[1], axis=-1, keepdims=True)
-        if (bad := np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)).size:
-            k, i = bad[0]
-            name = self.model.mechanism.bodies[i].name
-            raise StateError(f"q of body {name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1")
-        state[1] = state[1] / size
-        return State(*state)
+        self._placement.set(env, given)
+        self._jump(env)
 
     def set_joint_state(
         self,
@@ -158,81 +129,16 @@ class Simulator:
         velocities that close them are taken. Velocities are those over the step that led here: the state is where a
         step at these velocities ends.
         """
-        model, axes = self.model, (self.model.n_axes,)
-        env, n = chosen(mask, self.num_envs), self.num_envs
-        phi = batch(positions, "positions", n, axes, StateError, env)
-        rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
-        root = self._given(env, **roots)
-        phi = coordinates.close_loops(model, phi, root.x, root.q)
-        rates = coordinates.close_rates(model, phi, rates, root.x, root.q)
-        # no body spins faster than all joints and the fastest root together; where that could be too fast for one
-        # step, a very short one tells how fast it really is
-        fastest = np.abs(rates).sum(-1) + np.linalg.norm(root.w, axis=-1).max(-1, initial=0.0)
-        h0 = np.full(len(env), self.dt)
-        if (fastest * self.dt > MOST_TURN).any():
-            h0 = self._step_before(self._state_of(phi, rates, root, 1e-3 / np.maximum(fastest, 1e-3)).w)
-        new = self._state_of(phi, rates, root, h0)
-        if model.loops.joints:  # joints that close loops have coordinates of their own
-            phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
-        self._check(env, new, phi, closed=not model.loops.joints)
-        self._write(env, new, phi, rates, h0)
+        if unknown := roots.keys() - set("xqvw"):
+            raise TypeError(f"set_joint_state() got an unexpected keyword argument {min(unknown)!r}")
+        env = chosen(mask, self.num_envs)
+        self._placement.set_joints(env, positions, velocities, roots)
+        self._jump(env)
 
-    def _state_of(self, phi: Array, rates: Array, roots: State, h: Array) -> State:
-        """The state to which a step of length h (N,) at the joint velocities `rates` leads."""
-        n, model = len(phi), self.model
-        x0, q0 = coordinates.pose_before(*roots, h)
-        earlier = coordinates.close_loops(model, coordinates.earlier(model, phi, rates, h), x0, q0)
-        both = [np.concatenate(pair) for pair in ((earlier, phi), (x0, roots.x), (q0, roots.q))]
-        x, q = coordinates.forward(model, *both)
-        v, w = coordinates.velocity_between((x[:n], q[:n]), (x[n:], q[n:]), h)
-        floats = [joint is None for joint in model.tree.joints]
-        v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
-        return State(x[n:], q[n:], v, w)
-
-    def _step_before(self, w: Array) -> Array:
-        """Length of the step (N,) that can have led to these spins: dt, halved as often as needed."""
-        spin = np.linalg.norm(w, axis=-1).max(-1)
-        halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self.dt / MOST_TURN, 1.0))), np.log2(TICKS))
-        return self.dt / 2.0**halvings
-
-    def _write(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
-        """Take over a state that was checked but for its contacts; StateError, and nothing changes, if one is deep in
-        the ground."""
-        before = self._lanes.snapshot(env)
-        self._put(env, state, phi, rates, h0)
-        self._publish(env, before)
-        if len(env) == self.num_envs:
-            self._unchecked = False
+    def _jump(self, env: Container[int]) -> None:
+        """Tell recorders that the environments `env` were put elsewhere."""
         for recorder in self.recorders:
             recorder.jump(env)
-
-    def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
-        """Write a state, with nothing to start warm from."""
-        for name, value in zip("xqvw", state, strict=True):
-            self._set(name, value, env)
-        for name, axes in {"angle": phi, "rate": rates}.items():
-            self._set(name, axes[..., None], env)
-        self._set("rebound", np.zeros(1), env)
-        for name, value in {"h0": h0, "fresh": 1.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}.items():
-            self._set(name, np.asarray(value), env)
-
-    def _publish(self, env: Indices, before: Snapshot) -> None:
-        """Publish what contacts tell; StateError, after `before` was put back, if a hard one is deep in the ground."""
-        if not self.model.n_contacts:
-            return
-        self._lanes.publish(env)
-        gap = self._get("gap")[env, :, 0]
-        for k, c in too_deep(self.model, gap):
-            self._lanes.put_back(before)
-            name = self.model.mechanism.contacts[c].name
-            raise StateError(
-                f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at or "
-                "above the plane"
-            )
-
-    def _check(self, env: Indices, state: State, phi: Array, closed: bool = False) -> None:
-        limits = self._get("bounds")[env], self._get("bounded")[env]
-        check_state(self.model, self.dt, state, limits, env, phi, closed=closed)
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(
@@ -255,7 +161,7 @@ class Simulator:
         """
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
-        self._check_start()
+        self._placement.check_start()
         self._controls.take(effort, force, torque, target, target_velocity)
         self._lanes.run(repeat)
         for recorder in self.recorders:
@@ -280,17 +186,9 @@ class Simulator:
         read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
-        self._check_start()
+        self._placement.check_start()
         given = named(effort, force, torque, target, target_velocity)
         return rollout(self._lanes, self._controls, self.recorders, given, steps, read, out)
-
-    def _check_start(self) -> None:
-        """Check the default pose when it is first used."""
-        if self._unchecked:
-            env = np.arange(self.num_envs)
-            self._check(env, self.state, self.joint_positions())
-            self._publish(env, self._lanes.snapshot(env))
-            self._unchecked = False
 
     # -------------------------------------------------------------------------------------------- read-out
     @property
@@ -313,49 +211,35 @@ class Simulator:
 
     def contact_gaps(self) -> Array:
         """Distance of every contact from its plane, m (num_envs, n_contacts)."""
-        return self._told("gap")[..., 0]
+        return self._placement.told("gap")[..., 0]
 
     def contact_points(self) -> Array:
         """The point of the body that touches (or would), m, world (num_envs, n_contacts, 3)."""
-        return self._told("contact_point")
+        return self._placement.told("contact_point")
 
     def contact_velocities(self) -> Array:
         """Velocity of the point of the body that touches (or would), m/s, world (num_envs, n_contacts, 3).
 
         Friction acts against it; its tangential part is 0 where a contact sticks or rolls.
         """
-        return self._told("contact_velocity")
+        return self._placement.told("contact_velocity")
 
     def contact_slips(self) -> Array:
         """Speed at which the touching point of every contact slides along the surface, m/s (num_envs, n_contacts)."""
-        return self._told("slip")[..., 0]
+        return self._placement.told("slip")[..., 0]
 
     def contact_forces(self) -> Array:
         """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
-        return self._told("contact_force")
+        return self._placement.told("contact_force")
 
     def gaps_at(self, env: Indices, x: Array, q: Array) -> Array:
         """Gaps (len(env), n_contacts) that the contacts of the environments `env` would have at the poses x, q
         (len(env), n_bodies, 3 or 4), m; nothing changes."""
-        return self._preview("gap", env, x=x, q=q)[..., 0]
-
-    def _preview(self, name: str, env: Indices, **fields: Array) -> Array:
-        """A field that kernels publish about contacts, (len(env), n, k), if others had these values."""
-        before = self._lanes.snapshot(env)
-        for field, value in fields.items():
-            self._set(field, value, env)
-        self._lanes.publish(env)
-        told = self._get(name)[env]
-        self._lanes.put_back(before)
-        return told
-
-    def _told(self, name: str) -> Array:
-        """A field that kernels publish about contacts; nothing is published of a start that nobody has used yet."""
-        return self._preview(name, np.arange(self.num_envs)) if self._unchecked else self._lanes.told(name)
+        return self._placement.preview("gap", env, x=x, q=q)[..., 0]
 
     def row(self, name: str, env: int) -> Array:
         """A field of one environment, as the kernels keep it (layout.py)."""
-        return self._preview(name, np.array([env]))[0] if self._unchecked else self._lanes.told(name, env)
+        return self._placement.told(name, env)
 
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
@@ -416,10 +300,10 @@ class Simulator:
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
-        if not self._unchecked and not self._lanes.published:
+        if self._placement.is_checked and not self._lanes.published:
             self._lanes.publish()  # so that it does not matter whether anybody has read it
         slab = self._lanes.store.slab.tobytes()
-        return self._head(slab, self._unchecked) + slab
+        return self._head(slab, not self._placement.is_checked) + slab
 
     def restore(self, data: bytes) -> None:
         """Go back to what `save` returned, bit by bit, in this simulator or in one built alike."""
@@ -431,10 +315,9 @@ class Simulator:
         if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
-        self._unchecked, self._lanes.published = unchecked, not unchecked
+        self._placement.is_checked = self._lanes.published = not unchecked
         self._controls.restored()
-        for recorder in self.recorders:
-            recorder.jump(range(self.num_envs))
+        self._jump(range(self.num_envs))
 
     def _head(self, slab: bytes, unchecked: bool) -> bytes:
         """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""

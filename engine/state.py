@@ -40,3 +40,7 @@ class Status(NamedTuple):
     residual: Array
     substeps: NDArray[np.int64]
     relaxed: NDArray[np.int64]
+
+
+# What the kernels tell of a call: a field of the state store for each entry of `Status`, and its type
+STATUS = {"converged": bool, "iterations": int, "residual": float, "substeps": int, "relaxed": int}

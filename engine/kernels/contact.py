@@ -3,8 +3,8 @@
 A kind of geometry tells where the surfaces touch at a pose. From that follow the rows on which all else depends:
 
     F (3 x 6)   at the current pose: motion of the body's touching point along n, t1, t2; the wrench is F^T force
-    M (3 x 6)   at the next pose: d(phi, slip1, slip2) by its change y; phi is the gap there    (paper: eq. contact_comp)
-    slip        how far the step goes along the last two rows of F, m a step                    (paper: eq. fric_comp)
+    M (3 x 6)   at the next pose: d(phi, slip1, slip2) by its change y; phi is the gap there   (paper: eq. contact_comp)
+    slip        how far the step goes along the last two rows of F, m a step                   (paper: eq. fric_comp)
 
 With restitution e, an impact takes two steps: one brings the contact to the ground, from the normal speed `approach`
 that it had; in the next, which starts there, the gap must grow by h e approach at least:

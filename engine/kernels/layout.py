@@ -4,8 +4,8 @@
 - state `s`: what one environment carries from step to step (one lane each), its controls and its parameters;
 - scratch `t`: intermediate results of the lane group being solved (one store per thread).
 
-Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes. A field of shape () is one
-number.
+Entities: n bodies (+ 1, the world, where poses are looked up), c contacts, a free joint axes. A field of shape () is
+one number.
 """
 
 from typing import NamedTuple

@@ -12,7 +12,7 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.mark.parametrize("file", ["toys/cayley_world.py", "unit/test_jacobians.py", "unit/test_gradients.py"])
 def test_another_integrator(file, tmp_path):
-    """Closed forms, the tests of all derivatives and those of gradients pass with Cayley's map (tests/toys/cayley.py)."""
+    """Closed forms, the tests of all derivatives and those of gradients pass with Cayley's map (toys/cayley.py)."""
     # compiled code of that world must not get among that of this one
     environment = os.environ | {"VIGYM_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "toys.cayley", "-p", "no:cacheprovider", TESTS / file]

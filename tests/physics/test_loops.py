@@ -127,7 +127,7 @@ def test_scissor_lift_stays_together_and_keeps_its_energy():
 
 def test_fill_in_of_a_scissor_lift_grows_linearly():
     sizes = [Model(scissor_lift(cells)).sizes for cells in (10, 20, 40)]
-    for name in ("pieces", "couplings", "pairs"):
+    for name in ("n_pieces", "n_couplings", "coupling_entries"):
         a, b, c = (getattr(size, name) for size in sizes)
         assert c - b == 2 * (b - a)
 

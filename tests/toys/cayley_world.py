@@ -1,5 +1,6 @@
-"""Closed forms of a world whose integrator is Cayley's map; tests/agreement/test_integrator.py runs them in a process of
-their own, as `pytest -p toys.cayley tests/toys/cayley_world.py`."""
+"""Closed forms of a world whose integrator is Cayley's map.
+
+tests/agreement/test_integrator.py runs them in a process of their own: `pytest -p toys.cayley`."""
 
 import numpy as np
 

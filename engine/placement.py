@@ -1,0 +1,170 @@
+"""Putting environments into states: what a user gives is completed, checked and written, all of it or nothing.
+
+A state is where a step ended: a pose, and the velocities over the step that led there. One that was set from outside
+comes with the length of a step, h0, that can have led to it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vigym.engine import coordinates
+from vigym.engine.admission import check_state, too_deep
+from vigym.engine.errors import StateError
+from vigym.engine.kernels.integrator import MOST_TURN
+from vigym.engine.kernels.step import TICKS
+from vigym.engine.lanes import Indices, Lanes
+from vigym.engine.model import Model
+from vigym.engine.rotation import Array
+from vigym.engine.state import STATUS, State
+from vigym.engine.validation import batch
+
+
+class Placement:
+    """The states of the environments in `lanes`, a batch of `model` with the time step `dt`.
+
+    is_checked: False as long as some environment is where it was made, which is checked when it is first used
+    """
+
+    def __init__(self, model: Model, lanes: Lanes, dt: float) -> None:
+        self._model, self._lanes, self._dt = model, lanes, dt
+        self._all = np.arange(lanes.num_envs)
+        self.is_checked = False
+
+    def start(self) -> None:
+        """Put all environments where the mechanism says, at rest; see `check_start`."""
+        model, bodies = self._model, self._model.mechanism.bodies
+        x = np.array([[body.position for body in bodies]])
+        q = np.array([[body.orientation for body in bodies]])
+        phi = coordinates.close_loops(model, model.per_axis("start")[None], x, q)
+        x, q = coordinates.forward(model, phi, x, q)
+        rest = np.zeros_like(x)
+        self._put(self._all, State(x, q, rest, rest), phi, np.zeros_like(phi), np.array([self._dt]))
+
+    def check_start(self) -> None:
+        """Check where environments were made, when that is first used."""
+        if not self.is_checked:
+            state = State(*(self._lanes.get(name) for name in "xqvw"))
+            self._check(self._all, state, self._lanes.get("angle")[..., 0])
+            self._write(self._all)
+
+    def set(self, env: Indices, given: Mapping[str, Any]) -> None:
+        """Set what is given of x, q, v and w of the environments `env`; the rest stays as it is."""
+        model, new = self._model, self._completed(env, given)
+        if "x" in given or "q" in given:
+            phi = coordinates.positions(model, new.x, new.q)
+        else:
+            phi = self._lanes.get("angle")[env, :, 0]  # with the turns counted so far
+        self._check(env, new, phi)
+        h0 = self._step_before(new.w)
+        self._write(env, new, phi, coordinates.velocities(model, *new, h0), h0)
+
+    def set_joints(
+        self, env: Indices, positions: ArrayLike, velocities: ArrayLike | None, roots: Mapping[str, Any]
+    ) -> None:
+        """Set the environments `env` from joint coordinates and rates, and from x, q, v and w of bodies that float."""
+        model, n, axes = self._model, self._lanes.num_envs, (self._model.n_axes,)
+        phi = batch(positions, "positions", n, axes, StateError, env)
+        rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
+        root = self._completed(env, roots)
+        phi = coordinates.close_loops(model, phi, root.x, root.q)
+        rates = coordinates.close_rates(model, phi, rates, root.x, root.q)
+        # no body spins faster than all joints and the fastest root together; where that could be too fast for one
+        # step, a very short one tells how fast it really is
+        fastest = np.abs(rates).sum(-1) + np.linalg.norm(root.w, axis=-1).max(-1, initial=0.0)
+        h0 = np.full(len(env), self._dt)
+        if (fastest * self._dt > MOST_TURN).any():
+            h0 = self._step_before(self._state_of(phi, rates, root, 1e-3 / np.maximum(fastest, 1e-3)).w)
+        new = self._state_of(phi, rates, root, h0)
+        if model.loops.joints:  # joints that close loops have coordinates of their own
+            phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
+        self._check(env, new, phi, closed=not model.loops.joints)
+        self._write(env, new, phi, rates, h0)
+
+    def told(self, name: str, env: int | None = None) -> Array:
+        """A field that contacts publish, of all environments or of one; of a start that nobody has used yet, without
+        leaving a trace of having looked."""
+        if self.is_checked:
+            return self._lanes.told(name, env)
+        return self.preview(name, self._all) if env is None else self.preview(name, np.array([env]))[0]
+
+    def preview(self, name: str, env: Indices, **fields: Array) -> Array:
+        """A field that contacts would publish, (len(env), n, k), if others had these values; nothing changes."""
+        before = self._lanes.snapshot(env)
+        for field, value in fields.items():
+            self._lanes.set(field, value, env)
+        self._lanes.publish(env)
+        told = self._lanes.get(name)[env]
+        self._lanes.put_back(before)
+        return told
+
+    # -------------------------------------------------------------------------------------------- parts
+    def _completed(self, env: Indices, given: Mapping[str, Any]) -> State:
+        """The state of the environments `env`, with what is given in its place."""
+        n, bodies = self._lanes.num_envs, self._model.mechanism.bodies
+        parts = {
+            name: batch(given[name], name, n, (len(bodies), 4 if name == "q" else 3), StateError, env)
+            if given.get(name) is not None
+            else self._lanes.get(name)[env]
+            for name in "xqvw"
+        }
+        size = np.linalg.norm(parts["q"], axis=-1, keepdims=True)
+        for k, i in np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)[:1]:
+            raise StateError(
+                f"q of body {bodies[i].name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1"
+            )
+        return State(**parts | {"q": parts["q"] / size})
+
+    def _state_of(self, phi: Array, rates: Array, roots: State, h: Array) -> State:
+        """The state to which a step of length h (N,) at the joint velocities `rates` leads."""
+        n, model = len(phi), self._model
+        x0, q0 = coordinates.pose_before(*roots, h)
+        earlier = coordinates.close_loops(model, coordinates.earlier(model, phi, rates, h), x0, q0)
+        both = [np.concatenate(pair) for pair in ((earlier, phi), (x0, roots.x), (q0, roots.q))]
+        x, q = coordinates.forward(model, *both)
+        v, w = coordinates.velocity_between((x[:n], q[:n]), (x[n:], q[n:]), h)
+        floats = [joint is None for joint in model.tree.joints]
+        v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
+        return State(x[n:], q[n:], v, w)
+
+    def _step_before(self, w: Array) -> Array:
+        """Length of the step (N,) that can have led to these spins: dt, halved as often as needed."""
+        spin = np.linalg.norm(w, axis=-1).max(-1)
+        halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self._dt / MOST_TURN, 1.0))), np.log2(TICKS))
+        return self._dt / 2.0**halvings
+
+    def _check(self, env: Indices, state: State, phi: Array, closed: bool = False) -> None:
+        """Check all but contacts, before anything is written."""
+        limits = self._lanes.get("bounds")[env], self._lanes.get("bounded")[env]
+        check_state(self._model, self._dt, state, limits, env, phi, closed=closed)
+
+    def _write(self, env: Indices, *state: Any) -> None:
+        """Write a `state` (see `_put`), or leave the one that is there; StateError, and nothing has changed, if a hard
+        contact is deep in the ground."""
+        before = self._lanes.snapshot(env)
+        if state:
+            self._put(env, *state)
+        self._lanes.publish(env)
+        gap = self._lanes.get("gap")[env, :, 0]
+        for k, c in too_deep(self._model, gap):
+            self._lanes.put_back(before)
+            name = self._model.mechanism.contacts[c].name
+            raise StateError(
+                f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at or "
+                "above the plane"
+            )
+        self.is_checked |= len(env) == self._lanes.num_envs
+
+    def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
+        """Write a state, with nothing to start warm from."""
+        put = self._lanes.set
+        for name, value in zip("xqvw", state, strict=True):
+            put(name, value, env)
+        put("angle", phi[..., None], env)
+        put("rate", rates[..., None], env)
+        put("rebound", np.zeros(1), env)
+        put("h0", h0, env)
+        for name, number in {"fresh": 1.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}.items():
+            put(name, np.asarray(number), env)
