@@ -70,7 +70,7 @@ MECHANISMS: dict[str, tuple[Callable[[], Mechanism], dict[str, float]]] = {
 
 
 class Trace:
-    """What is kept of a run: states, and what was read off them."""
+    """States of a run, and what was read off them."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Array]] = {"states": [], "read-outs": []}

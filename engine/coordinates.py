@@ -47,7 +47,7 @@ def hooke_slots(table: JointTable, e: Array) -> tuple[Array, Array, Array, Array
 
 
 def rows(table: JointTable, x: Array, q: Array) -> Array:
-    """The constraint g of the joints, DESIGN's rows, zero where a joint is closed; (N, J, 6), 0 in the free slots."""
+    """The constraint g of the joints, zero where a joint is closed; (N, J, 6), 0 in the free slots."""
     offset, e = relative(table, x, q)
     g = np.concatenate([along(offset, table.slides), along(e[..., 1:], table.basis)], -1)
     if table.hooke.size:

@@ -50,7 +50,7 @@ class Lanes:
         threads = min(num_threads, groups)
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._job = self.constants, self.store, self.scratch[0], 0, groups
-        self._entry: Any = None
+        self._entries: dict[Any, Any] = {}
         self.published = False  # whether what contacts tell is that of the state
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
@@ -94,6 +94,12 @@ class Lanes:
         if rest:
             rows[full, :rest] = value[full * LANES :]
 
+    def put(self, env: Indices, **fields: Array | float) -> None:
+        """Write (len(env), n, k), or what fits there, into several fields of the environments `env`."""
+        group, lane = np.divmod(env, LANES)
+        for name, value in fields.items():
+            self._rows[name][group, lane] = value
+
     def zero(self, name: str) -> None:
         """Set a field to zero in all environments."""
         getattr(self.store, name)[...] = 0.0
@@ -105,27 +111,31 @@ class Lanes:
             with np.errstate(all="ignore"):
                 step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat, resumed)
             return
-        if self._entry is None:
-            self._entry = specialized(_step, *self._job[:3])
+        entry = self._entry(_step)
         if len(self.scratch) > 1:
             self._plan.run(repeat, resumed=resumed)
         else:
-            self._entry(*self._job, repeat, resumed)
+            entry(*self._job, repeat, resumed)
+
+    def _entry(self, kernel: Any) -> Any:
+        """The machine code of a kernel for these stores, compiled when it is first asked for."""
+        if kernel not in self._entries:
+            self._entries[kernel] = specialized(kernel, *self._job[:3])
+        return self._entries[kernel]
 
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
-        groups = self.store.groups
-        self.published |= env is None or len(env) == self.num_envs
+        groups, whole = self.store.groups, env is None or len(env) == self.num_envs
+        self.published |= whole
         if not self.store.features.contacts:
             return
         if not self.compiled:
             with np.errstate(all="ignore"):
                 publish(self.constants[0], self.store, self.scratch[0][0], 0, groups)
             return
-        entry = specialized(_publish, *self._job[:3])
-        some = range(groups) if env is None else np.unique(env // LANES)
-        spans = [(0, groups)] if len(some) == groups else [(int(group), int(group) + 1) for group in some]
-        for first, last in spans:
+        entry = self._entry(_publish)
+        some = [] if env is None or whole else np.unique(env // LANES).tolist()
+        for first, last in [(0, groups)] if whole else [(group, group + 1) for group in some]:
             entry(*self._job[:3], first, last)
 
     def snapshot(self, env: Indices) -> Snapshot:

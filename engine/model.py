@@ -19,7 +19,7 @@ MAX_ITERATIONS = 40
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 ACCELERATION = 10.0  # m/s^2, the size of things on Earth
-GEOMETRY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance
+ACCURACY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Model:
         names = [joint.name for joint in mechanism.joints]
         m.gravity[0] = mechanism.gravity
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
-        m.accuracy, m.first_floor = min(options.tolerance, GEOMETRY), WARM_START_FLOOR
+        m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
         m.force_scale, m.acceleration = self.force_scale, ACCELERATION
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, self.length_scale)
         for name in layout.COUNTS:

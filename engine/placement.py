@@ -93,8 +93,7 @@ class Placement:
     def preview(self, name: str, env: Indices, **fields: Array) -> Array:
         """A field that contacts would publish, (len(env), n, k), if others had these values; nothing changes."""
         before = self._lanes.snapshot(env)
-        for field, value in fields.items():
-            self._lanes.set(field, value, env)
+        self._lanes.put(env, **fields)
         self._lanes.publish(env)
         told = self._lanes.get(name)[env]
         self._lanes.put_back(before)
@@ -159,12 +158,5 @@ class Placement:
 
     def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
         """Write a state, with nothing to start warm from."""
-        put = self._lanes.set
-        for name, value in zip("xqvw", state, strict=True):
-            put(name, value, env)
-        put("angle", phi[..., None], env)
-        put("rate", rates[..., None], env)
-        put("rebound", np.zeros(1), env)
-        put("h0", h0, env)
-        for name, number in {"fresh": 1.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}.items():
-            put(name, np.asarray(number), env)
+        clean = {"fresh": 1.0, "rebound": 0.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}
+        self._lanes.put(env, **state._asdict(), angle=phi[..., None], rate=rates[..., None], h0=h0, **clean)

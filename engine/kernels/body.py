@@ -47,7 +47,7 @@ def tangent(t, i):
 
 @each_body
 def prepare_body(m, s, t, i):
-    """What does not change during a step: pose, world inertia, known part of the residual; first guess of V."""
+    """Set up a step: pose, world inertia, known part of the residual; first guess of V."""
     h, h0 = t.h, s.h0
     x, q, v = vec(s.x[i]), vec(s.q[i]), vec(s.v[i])
     R = matrix(q)

@@ -84,7 +84,7 @@ def gap(m, c, where):
 
 
 def coefficients(m, s, t, c):
-    """What the rows of a law depend on: cf, `dilation` (cf in a relaxed step, else 0) and `give`, by how much the
+    """Coefficients of the rows of a law: cf, `dilation` (cf in a relaxed step, else 0) and `give`, by how much the
     contact gives way to its normal force, m/N; None where all are hard."""
     cf = s.friction[c][0]
     return cf, t.relax * cf, t.give[c][0] if m.features.soft else None
@@ -139,7 +139,7 @@ def move_contact(kind, m, s, t, c):
     rows = law.rows(*coefficients(m, s, t, c), a, b, phi, slip)
     store(t.cr[c], rows)
     pairs.note(t, "norm", law.errors(t.h, law.excess(m, law.measure(t, a, b, flags), flags), rows))
-    pairs.note(t, "geometry", rows[:1])
+    pairs.note(t, "misfit", rows[:1])
     tangent = body.tangent(t, i)
     store(t.slip_rows[c], [tangent.travel(row[3:]) for row in F[1:]])
     store(t.core[c], there.core)

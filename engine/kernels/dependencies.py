@@ -61,7 +61,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _values(namespace: dict[str, Any], name: str, names: list[str]) -> Iterator[Any]:
-    """What a global name stands for; if that is a module, all its attributes that the function may mean."""
+    """The value of a global name; if that is a module, all its attributes that the function may mean."""
     if name in namespace:
         value = namespace[name]
         if not isinstance(value, ModuleType):

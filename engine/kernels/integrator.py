@@ -84,7 +84,7 @@ def recalled(h, om, kept):
 
 
 def travel(h, row, V):
-    """How far a step at V = (v, om) goes along a row (6): h row . V"""
+    """Length that a step at V = (v, om) goes along a row (6): h row . V"""
     v, om = V
     return h * (dot(row[:3], v) + dot(row[3:], om))
 

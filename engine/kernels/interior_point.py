@@ -147,7 +147,7 @@ def start_search(m, s, t):
 
 @block
 def clear_norm(m, s, t):
-    t.norm = t.geometry = t.poison = t.total = t.count = 0.0
+    t.norm = t.misfit = t.poison = t.total = t.count = 0.0
     for k in range(6):
         t.r[m.n_bodies][k] = 0.0  # what joints to the world push against
 
@@ -161,9 +161,9 @@ def measure_body(m, s, t, i):
 @block
 def check(m, s, t):
     """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither."""
-    live, norm = on(t.live), maximum(t.geometry, t.norm)
+    live, norm = on(t.live), maximum(t.misfit, t.norm)
     finite = less(norm + absolute(t.poison), 1e100)
-    done = live & finite & less(t.norm, m.tolerance) & less(t.geometry, m.accuracy)
+    done = live & finite & less(t.norm, m.tolerance) & less(t.misfit, m.accuracy)
     t.good = select(done, 1.0, t.good)
     s.residual = select(live, norm, s.residual)
     live = live & (~done) & finite

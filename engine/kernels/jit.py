@@ -1,4 +1,4 @@
-"""How Python becomes machine code: the one module that calls Numba's compiler.
+"""From Python to machine code: the one module that calls Numba's compiler.
 
 Here are the options of Numba, the kinds of compiled functions, the names of their files on disk (see cache.py) and the
 words with which a user is told that one is being compiled. Code on disk is found again by what it was made of:
@@ -51,7 +51,7 @@ def native(function: Callable) -> Any:
     return compiled(function, DiskCache(f"thread-{function.__name__}", SOURCES, what, small=True))
 
 
-def loop(function: Callable) -> Any:
+def scalar_loop(function: Callable) -> Any:
     """A plain loop on numbers, of coordinates or of a task.
 
     For a single environment it takes a few microseconds where NumPy takes one for every operation; for a batch it is no

@@ -174,7 +174,7 @@ def move_joint(kind, m, s, t, i):
     a = m.first_axis[i]
     dth, turns, angles, rows = rotation(kr, has_law, m, s, t, i, a + kt)
     store(t.delta[i], dx + dth)
-    note(t, "geometry", dx + dth)  # the error as the motion that removes it
+    note(t, "misfit", dx + dth)  # the error as the motion that removes it
     for k, axis in enumerate(slides + turns):
         for j in range(3):
             t.S[i][k, j] = axis[j]

@@ -17,7 +17,7 @@ from vigym.engine.kernels.store import Store
 
 
 class Sizes(NamedTuple):
-    """How many of each entity a mechanism has.
+    """Numbers of entities of a mechanism.
 
     n_joints counts one joint per body, then those that close loops; pieces and couplings are those of loops (loop.py).
     """
@@ -155,7 +155,7 @@ def scratch_fields(features, size):
         # and ticks a substep
         **scalars("h live good cold lost relax todo stride"),
         # of the search: see interior_point.py
-        **scalars("alpha ratio lift caution pace shortest total count mu center norm geometry poison"),
+        **scalars("alpha ratio lift caution pace shortest total count mu center norm misfit poison"),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),

@@ -61,7 +61,7 @@ def open_loop(kt, kr, has_law, m, s, t, i, N, stiffness, known):
     h = t.h
     rows = loop_rows(kt, kr, has_law, m, t, i)
     delta, rN = vec(t.delta[i]), [t.rN[i][k] + 0.0 for k in range(kt + kr)]
-    wrench, far = vec(t.wrench[i]), select(less(NEAR, t.geometry), 1.0, 0.0)
+    wrench, far = vec(t.wrench[i]), select(less(NEAR, t.misfit), 1.0, 0.0)
     c = m.child[i]
     J = vec(t.J[c])
     regularization = [EPSILON * h * h / s.mass[c][0]] * 3 + [EPSILON * h * h / (J[0] + J[3] + J[5])] * 3

@@ -26,7 +26,7 @@ class Features(NamedTuple):
 
     @property
     def contacts(self) -> bool:
-        """Whether anything touches the ground."""
+        """True if anything can touch the ground."""
         return bool(self.contact_kinds)
 
     @property

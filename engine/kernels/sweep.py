@@ -1,4 +1,4 @@
-"""How functions of one entity run over a mechanism; see `each` in simd.py and the counts in layout.py."""
+"""Sweeps: functions of one entity run over a mechanism; see `each` in simd.py and the counts in layout.py."""
 
 from vigym.engine.kernels.simd import each
 

@@ -1,4 +1,4 @@
-"""How code is compiled: in one module, and never used again after something that it is made of has changed."""
+"""Code is compiled in one module, and never used again after something that it is made of has changed."""
 
 import ast
 import importlib.util
@@ -223,7 +223,7 @@ def test_types_of_named_tuples_count_by_their_fields():
 
 
 def compilers_in(source: str) -> set[str]:
-    """What of COMPILERS a module imports from Numba, or looks up in it."""
+    """Names of COMPILERS that a module imports from Numba, or looks up in it."""
     tree = ast.parse(source)
     modules, found = {"numba"}, set()
     for node in ast.walk(tree):

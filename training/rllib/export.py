@@ -12,12 +12,12 @@ from vigym.training.runs import Run
 
 
 def normalisation(algorithm: Algorithm) -> Normalize | None:
-    """What observations and rewards are normalised by, as known to all runners; None if they are not."""
+    """Statistics that normalise observations and rewards, as known to all runners; None if there are none."""
     return next((part for part in algorithm.env_runner._env_to_module if isinstance(part, Normalize)), None)
 
 
 def policy_of(algorithm: Algorithm, run: Run, steps: int) -> LearnedPolicy:
-    """What the module does now, without exploration, its normalisation of observations included."""
+    """Policy of the module as it is now, without exploration, with its normalisation of observations."""
     module: Any = algorithm.get_module()
     weights = {name: value.cpu().numpy() for name, value in module.state_dict().items()}
     names = [name for name in weights if name.startswith(("encoder.actor_encoder.", "pi.")) and name.endswith("weight")]

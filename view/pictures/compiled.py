@@ -1,4 +1,4 @@
-"""How the picture kernels are compiled: `@entry` what Python calls, `@inlined` the helpers, part of the entries."""
+"""Decorators of the picture kernels: `@entry` what Python calls, `@inlined` the helpers, part of the entries."""
 
 from vigym.engine.kernels.jit import inlined
 from vigym.engine.kernels.jit import picture as entry

@@ -1,4 +1,4 @@
-"""What touches what: one file per kind of contact, one row per kind in KINDS; only kinds in use are compiled.
+"""Shapes that touch: one file per kind of contact, one row per kind in KINDS; only kinds in use are compiled.
 
 A kind is a module that knows shapes, and nothing of forces, friction or the solver (contact.py is the same for all):
 
