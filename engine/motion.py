@@ -5,7 +5,7 @@ Arrays lead with the environment, (N, ...). An environment's numbers do not depe
 
 import numpy as np
 
-from vigym.engine.compiled import compiled
+from vigym.engine.compiled import compiled, inlined
 from vigym.engine.kernels.integrator import advance, velocity
 from vigym.engine.vectors import conjugate, from_rotation_vector, multiply, rotate
 
@@ -53,14 +53,26 @@ def forward(parent, child, axis, turns, basis, slides, orientation, parent_ancho
                 q[n, child[j], k] = qc[k]
 
 
+@inlined
+def three(a, n, i):
+    """Row a[n, i] as numbers: one type of argument instead of many keeps compiling short."""
+    return a[n, i, 0], a[n, i, 1], a[n, i, 2]
+
+
+@inlined
+def four(a, n, i):
+    """The same of a quaternion."""
+    return a[n, i, 0], a[n, i, 1], a[n, i, 2], a[n, i, 3]
+
+
 @compiled
 def before(x, q, v, w, h, x0, q0):
     """The poses x0, q0 from which v and w (N, n, 3) led to x, q in a step of length h (N,)."""
     for n in range(len(x)):
         for i in range(x.shape[1]):
-            om = rotate(q[n, i], w[n, i])
-            back = (-v[n, i, 0], -v[n, i, 1], -v[n, i, 2]), (-om[0], -om[1], -om[2])
-            there, turned = advance(h[n], (x[n, i], q[n, i]), back)
+            turn, (v1, v2, v3) = four(q, n, i), three(v, n, i)
+            om1, om2, om3 = rotate(turn, three(w, n, i))
+            there, turned = advance(h[n], (three(x, n, i), turn), ((-v1, -v2, -v3), (-om1, -om2, -om3)))
             for k in range(3):
                 x0[n, i, k] = there[k]
             for k in range(4):
@@ -72,8 +84,9 @@ def between(x0, q0, x1, q1, h, v, w):
     """The velocities v, w (N, n, 3) that lead from x0, q0 to x1, q1 in a step of length h (N,)."""
     for n in range(len(x0)):
         for i in range(x0.shape[1]):
-            speed, om = velocity(h[n], (x0[n, i], q0[n, i]), (x1[n, i], q1[n, i]))
-            spin = rotate(conjugate(q1[n, i]), om)
+            turn = four(q1, n, i)
+            speed, om = velocity(h[n], (three(x0, n, i), four(q0, n, i)), (three(x1, n, i), turn))
+            spin = rotate(conjugate(turn), om)
             for k in range(3):
                 v[n, i, k] = speed[k]
                 w[n, i, k] = spin[k]
