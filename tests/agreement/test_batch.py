@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scenes import KINDS, STANDING, chain, quadruped
 
 from vigym import Simulator
@@ -69,10 +71,15 @@ def simulate(envs, inputs: Inputs | None = None, threads: int = 1) -> Run:
     return Run(*sim.state, sim.joint_positions(), *sim.status, sim.contact_forces())
 
 
-@pytest.fixture(scope="module")
-def together() -> Run:
+@functools.cache
+def all_together() -> Run:
     """All of them at once."""
     return simulate(np.arange(ENVS))
+
+
+@pytest.fixture
+def together() -> Run:
+    return all_together()
 
 
 def assert_rows_equal(some: Run, envs, all_of_them: Run) -> None:
@@ -97,13 +104,11 @@ def test_any_batch_size_and_position(together, size):
         assert_rows_equal(simulate(envs), envs, together)
 
 
-def test_any_neighbours(together):
-    rng = np.random.default_rng(4)
-    for _ in range(4):
-        envs = rng.permutation(ENVS)
-        assert_rows_equal(simulate(envs), envs, together)
-    copies = np.full(7, 5)
-    assert_rows_equal(simulate(copies), copies, together)
+@settings(max_examples=15)
+@given(envs=st.lists(st.integers(0, ENVS - 1), min_size=1, max_size=ENVS), threads=st.integers(1, 3))
+def test_any_neighbours(envs, threads):
+    """Any environments in any order, some of them more than once, on any number of threads."""
+    assert_rows_equal(simulate(envs, threads=threads), envs, all_together())
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
