@@ -1,8 +1,13 @@
 """Pytest set-up shared by all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# The reference solves matrices of a few hundred rows: on one thread in milliseconds, on several ones that wait for each
+# other on a busy machine in seconds. Set before NumPy is imported, and inherited by the workers of pytest-xdist.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 try:
     import hypothesis

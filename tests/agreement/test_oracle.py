@@ -58,12 +58,12 @@ def compare(scene: Scene, agreement: float) -> None:
 @pytest.mark.parametrize(
     ("parts", "examples", "agreement"),
     [
-        ({}, 30, 1e-9),
-        ({"contacts": True}, 20, 1e-9),
-        ({"laws": True}, 20, 1e-9),
-        ({"loops": True}, 20, 1e-9),
-        (None, 20, 1e-9),
-        ({"contacts": True, "soft": True}, 20, 1e-9),
+        ({}, 60, 1e-9),
+        ({"contacts": True}, 60, 1e-9),
+        ({"laws": True}, 60, 1e-9),
+        ({"loops": True}, 40, 1e-9),
+        (None, 40, 1e-9),
+        ({"contacts": True, "soft": True}, 40, 1e-9),
     ],
     ids=["joints", "contacts", "laws", "loops", "everything", "soft"],
 )

@@ -16,7 +16,7 @@ from vigym.engine.rotation import multiply
 
 STEP = 1e-30
 UNKNOWNS = ("V", "wrench", "ca", "cb", "la", "lb", "dry")
-FEW = settings(max_examples=12)
+FEW = settings(max_examples=25)
 
 
 def stores(sim: Simulator, lanes: int, dtype: type) -> tuple[Group, Group, Group]:
