@@ -19,8 +19,15 @@ GRAVITY = (0.5, -1.0, -9.0)
 Call = tuple[str, tuple[Any, ...], dict[str, Any]]  # method of a mechanism, arguments, options
 
 
+class Printed:
+    """Hypothesis prints it as `repr` does, not field by field."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
+
+
 @dataclass
-class Scene:
+class Scene(Printed):
     """A mechanism, and all that one step takes: state (x, q, v, w), effort, force, torque.
 
     calls: those that build the mechanism. positions, rates: those of the tree's joints, from which the state comes.
@@ -122,7 +129,8 @@ class Link(NamedTuple):
     """A body, the joint that ties it to one before it or to the world, and what acts on both.
 
     Nothing in it depends on the other links: hypothesis can leave out any of them. Of `numbers`, one row for each, the
-    joint's axes take as many as there are; `up` is taken modulo the number of possible parents, 0 is the world.
+    joint's axes take as many as there are. up: 0 hangs it on the world, 1 on the link before it, 2 on the one before
+    that.
     """
 
     up: int
@@ -132,8 +140,7 @@ class Link(NamedTuple):
     numbers: np.ndarray
 
     def parent(self, index: int) -> str:
-        up = self.up % (index + 1)
-        return f"b{up - 1}" if up else "world"
+        return f"b{index - 1 - (self.up - 1) % index}" if self.up and index else "world"
 
     def n_free(self) -> int:
         free = {"floating": 0, "fixed": 0, "universal": 2, "cylindrical": 2, "spherical": 3, "planar": 3}

@@ -19,7 +19,7 @@ INSTANT = 1e-6  # s: what peers take velocities for
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(Scene):
+class Tree(mechanisms.Printed, Scene):
     """A scene that is printed as the calls that build it."""
 
     text: str = ""
@@ -98,7 +98,7 @@ def trees(draw: st.DrawFn, peer: str) -> Tree:
             calls.append(("add_body", ("b0",), link.body))
             continue
         calls.append(("add_body", (f"b{i}", link.body["mass"], link.body["inertia"]), {}))
-        parent = f"b{link.up % i}" if i else "world"
+        parent = f"b{i - 1 - link.up % i}" if i else "world"
         calls.append(("add_joint", (f"j{i}", link.kind, parent, f"b{i}"), link.joint))
     rows = [link.numbers[:, : link.n_free()] for link in tree[1 if free else 0 :]]
     positions, sizes, signs = np.concatenate([np.zeros((3, 0)), *rows], 1)

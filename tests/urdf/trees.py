@@ -1,11 +1,11 @@
 """Text of small robots."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
-from mechanisms import directions, numbers, vectors
+from mechanisms import Printed, directions, numbers, vectors
 
 SOLID = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
 BASE = f'<link name="base">{SOLID}</link>'
@@ -20,7 +20,8 @@ def joint(name: str, kind: str, parent: str, child: str, inside: str = "") -> st
     return f'<joint name="{name}" type="{kind}">{ends}{inside}</joint>'
 
 
-class Tree(NamedTuple):
+@dataclass
+class Tree(Printed):
     """Text of all links and joints, and the joints: kind, parent, xyz, rpy, axis; joint k leads to link k + 1."""
 
     text: str
