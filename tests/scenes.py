@@ -87,7 +87,8 @@ def random_normals(count: int, seed: int) -> np.ndarray:
 def angular_momentum(sim: Simulator, inertia: np.ndarray) -> np.ndarray:
     """Of the first body, about its centre of mass, in the world (num_envs, 3); independent of `sim.momentum()`.
 
-    R(q) (h/2) (s J w - w x J w), s = sqrt(4/h^2 - w.w), for steps that were not cut (DESIGN: dynamics).
+    R(q) (h/2) (s J w - w x J w), s = sqrt(4/h^2 - w.w), for steps that were not cut: what the integrator
+    conserves in free flight.
     """
     h, w = sim.dt, sim.state.w[:, 0]
     Jw = w @ inertia
