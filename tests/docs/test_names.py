@@ -265,7 +265,7 @@ def test_documents_that_are_cited_are_here(folder: str) -> None:
         ("`sim.step()`, `sim.dt`, `envs.record(path)`, `np.where`", []),
         ("`sim.stop()`", ["sim.stop"]),
         ("README, see CONTRIBUTING", []),
-        ("the PLAN, see OUTLINE", ["PLAN", "OUTLINE"]),
+        ("the ROADMAP, see OUTLINE", ["ROADMAP", "OUTLINE"]),
     ],
 )
 def test_the_search_itself(line: str, expected: list[str]) -> None:
