@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scenes import KINDS, STANDING, chain, quadruped
+from scenes import KINDS, chain
 
 from vigym import Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 ENVS, STEPS = 64, 12
-MECHANISM = quadruped()
+MECHANISM = unitree_a1.build()
 
 
 class Run(NamedTuple):

@@ -1,9 +1,11 @@
 """The kernels as plain Python on NumPy do what their compiled code does; an index out of range raises there."""
 
 import numpy as np
-from scenes import KINDS, STANDING, chain, quadruped
+from scenes import KINDS, chain
 
 from vigym import Mechanism, Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 ENVS = 3  # and a lane that only fills up the group
 LIMIT = 0.4
@@ -105,7 +107,7 @@ def test_a_loop():
 
 
 def test_a_robot_that_lands():
-    pair = both_ways(quadruped(), steps=2, around=STANDING)
+    pair = both_ways(unitree_a1.build(), steps=2, around=STANDING)
     assert_agree(pair)
     assert pair[0].contact_forces()[..., 2].max() > 1.0
 

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from mechanisms import DT, Scene
 from mechanisms import scenes as random_scenes
-from scenes import GRAVITY, STANDING, advance, change, corners, disc, frames, on_planes, quadruped, random_normals
+from scenes import GRAVITY, advance, change, corners, frames, on_planes, random_normals
 
 import reference
 from vigym import Simulator
+from vigym.assets import disc, unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 PLANES = 12
 NORMALS = random_normals(PLANES, seed=3)
@@ -71,7 +73,7 @@ def test_a_thrown_block_keeps_its_direction():
 def test_a_spinning_disc_slows_down_evenly():
     # friction cf m g at the rim: dw/dt = -cf m g r / J, J = m r^2 / 2, whatever the number of contacts
     for count in (3, 8, 30):
-        sim = Simulator(disc(count), dt=0.005, cone="exact")
+        sim = Simulator(disc.build(contacts=count, friction=0.3), dt=0.005, cone="exact")
         sim.set_state(w=[[0, 0, 10.0]])
         advance(sim, 100)
         expected = 10.0 - 0.3 * GRAVITY / (0.5 * 0.5) * 0.5
@@ -79,7 +81,7 @@ def test_a_spinning_disc_slows_down_evenly():
 
 
 def test_a_robot_stands_and_walks():
-    sim = Simulator(quadruped(), dt=0.005, num_envs=3, tolerance=1e-6, cone="exact")
+    sim = Simulator(unitree_a1.build(), dt=0.005, num_envs=3, tolerance=1e-6, cone="exact")
     sim.set_joint_state(STANDING)
     iterations = advance(
         sim,
@@ -139,7 +141,9 @@ def test_random_mechanisms_obey_coulomb():
 
 
 def test_batches_copies_and_threads_agree():
-    sims = [Simulator(quadruped(), dt=0.005, num_envs=n, num_threads=t, cone="exact") for n, t in ((1, 1), (9, 2))]
+    sims = [
+        Simulator(unitree_a1.build(), dt=0.005, num_envs=n, num_threads=t, cone="exact") for n, t in ((1, 1), (9, 2))
+    ]
     for sim in sims:
         sim.set_joint_state(STANDING)
         advance(sim, 30, target=STANDING + 0.1)

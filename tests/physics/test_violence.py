@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scenes import GAP, OPEN, STANDING, advance, box, chain, quadruped
+from scenes import GAP, OPEN, advance, box, chain
 from scipy.spatial.transform import Rotation
 
 from vigym import Mechanism, Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 H = 0.01
 
@@ -128,7 +130,7 @@ def test_spinning_boxes_hit_the_ground():
 
 
 def standing(**options) -> Simulator:
-    sim = Simulator(quadruped(**options), dt=0.005, num_envs=4)
+    sim = Simulator(unitree_a1.build(**options), dt=0.005, num_envs=4)
     sim.set_joint_state(STANDING)
     return sim
 

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numba.core.caching import NullCache
-from scenes import STANDING, quadruped
 
 from vigym import Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 from vigym.engine.kernels.simd import (
     absolute,
     any_lane,
@@ -611,7 +612,7 @@ def test_the_step_is_packed(record_property):
     See `floating_point_instructions` for what is counted: instructions in the code, not how often each is executed.
     The few scalar ones are on constants of the model, which all environments share.
     """
-    sim = Simulator(quadruped())  # contacts, limits, drives
+    sim = Simulator(unitree_a1.build())  # contacts, limits, drives
     sim.set_joint_state(STANDING)
     fresh = compiled(step, NullCache())
     stores = sim._lanes.constants, sim._lanes.store, sim._lanes.scratch[0]
