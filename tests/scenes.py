@@ -1,4 +1,7 @@
-"""Small mechanisms that the tests share, and the way they are stepped: `advance` looks at every single step."""
+"""Mechanisms that only tests have, and the way they are stepped: `advance` looks at every single step.
+
+Robots and scenes that benchmarks have as well are in `vigym.assets` and `vigym.benchmarks.scenes`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any

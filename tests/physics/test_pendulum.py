@@ -1,12 +1,12 @@
 """Pendulums: period, trajectory and energy against closed forms and against minimal coordinates."""
 
 import numpy as np
-from scenes import GRAVITY, advance, orders, pendulum, rod_inertia
+from scenes import GRAVITY, advance, orders, rod_inertia
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 from vigym import Simulator
-from vigym.assets import double_pendulum
+from vigym.assets import double_pendulum, pendulum
 
 AMPLITUDES = np.array([0.1, 1.0, 2.0, 3.0])  # rad
 
@@ -19,7 +19,7 @@ def test_period():
     exact = 4 * np.sqrt((across + 0.25) / (GRAVITY * 0.5)) * ellipk(np.sin(AMPLITUDES / 2) ** 2)
     errors = []
     for h in (0.02, 0.01, 0.005):
-        sim = Simulator(pendulum(), dt=h, num_envs=len(AMPLITUDES))
+        sim = Simulator(pendulum.build(height=0.0), dt=h, num_envs=len(AMPLITUDES))
         sim.set_joint_state(AMPLITUDES[:, None])
         angle = advance(sim, round(12.0 / h), lambda sim=sim: sim.joint_positions()[:, 0]).T
         periods = []

@@ -137,11 +137,10 @@ def standing(**options) -> Simulator:
 
 @pytest.mark.parametrize("times", [1.0, 10.0, 100.0])
 def test_efforts_of_a_robot_without_limits_of_effort(times):
-    # 24 N m is what its motors could do: 2400 N m accelerate a calf by 1e6 rad/s^2 and slam all joints into their
-    # stops.
+    # 100 times what its motors can do accelerates a calf by 1e6 rad/s^2 and slams all joints into their stops.
     rng = np.random.default_rng(14)
     sim = standing(effort_limit=np.inf)
-    solved = survive(sim, 60, effort=lambda k: times * 24.0 * rng.uniform(-1, 1, (4, 12)))
+    solved = survive(sim, 60, effort=lambda k: times * unitree_a1.EFFORT_LIMIT * rng.uniform(-1, 1, (4, 12)))
     if times == 1.0:
         assert (solved == 1.0).all()
     assert_usable(sim, standing(effort_limit=np.inf), 20, target=STANDING)

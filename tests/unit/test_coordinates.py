@@ -16,6 +16,7 @@ from scenes import pendulum, quaternion
 from scipy.spatial.transform import Rotation
 
 from vigym import Mechanism, Simulator, StateError
+from vigym.assets import four_bar
 from vigym.engine import coordinates
 
 PI = np.pi
@@ -362,31 +363,20 @@ def test_a_body_that_is_the_child_of_two_joints_hangs_on_the_world():
 # -------------------- loops
 
 
-def four_bar(width: float = 1.5, right: float = 1.0) -> Mechanism:
-    """World - a - b - c - world, hinges about y in the plane y = 0: bars of 1 m, `width`, `right`, upright at zero."""
-    m = Mechanism()
-    for name in "abc":
-        body(m, name)
-    for name, parent, child, parent_anchor, child_anchor in (
-        ("left", "world", "a", (0, 0, 0), (0, 0, -0.5)),
-        ("top left", "a", "b", (0, 0, 0.5), (-width / 2, 0, 0)),
-        ("top right", "b", "c", (width / 2, 0, 0), (0, 0, right / 2)),
-        ("right", "world", "c", (width, 0, 0), (0, 0, -right / 2)),
-    ):
-        anchors = {"parent_anchor": parent_anchor, "child_anchor": child_anchor}
-        m.add_joint(name, "revolute", parent, child, axis=(0, 1, 0), **anchors)
-    return m
+def linkage(width: float = 1.5, right: float = 1.0) -> Mechanism:
+    """A four-bar linkage that hangs at zero, where it is closed if `right` is 1: bars of 1 m, `width`, `right`."""
+    return four_bar.build(ground=width, crank=1.0, coupler=width, rocker=right, height=0.0)
 
 
 def test_coordinates_that_close_a_parallelogram_are_taken_as_they_are():
     angle = np.array([0.0, 0.3, -1.0, 1.2])
-    sim = Simulator(four_bar(), num_envs=4)
+    sim = Simulator(linkage(), num_envs=4)
     same = np.stack([angle, -angle, angle, angle], -1)
     sim.set_joint_state(same, np.outer(np.ones(4), [2.0, -2.0, 2.0, 2.0]))
     np.testing.assert_allclose(sim.joint_positions(), same, atol=1e-12)
     np.testing.assert_allclose(sim.joint_velocities(), np.outer(np.ones(4), [2.0, -2.0, 2.0, 2.0]), atol=1e-8)
-    top = np.stack([np.sin(angle) + 0.75, 0 * angle, np.cos(angle)], -1)
-    np.testing.assert_allclose(sim.state.x[:, 1], top, atol=1e-12)
+    coupler = np.stack([-np.sin(angle), 0 * angle, -np.cos(angle)], -1)
+    np.testing.assert_allclose(sim.state.x[:, 1], coupler, atol=1e-12)
 
 
 @settings(max_examples=12)
@@ -398,7 +388,7 @@ def test_coordinates_that_close_a_parallelogram_are_taken_as_they_are():
     speed=st.floats(-5, 5),
 )
 def test_set_joint_state_closes_a_four_bar(width, right, angle, off, speed):
-    sim = Simulator(four_bar(width, right))
+    sim = Simulator(linkage(width, right))
     sim.set_joint_state([angle, -angle + off, angle, angle - off], [speed, -speed, speed, 0.0])
     assert sim.joint_error().max() < 1e-10
     state = sim.state
@@ -410,10 +400,10 @@ def test_set_joint_state_closes_a_four_bar(width, right, angle, off, speed):
 
 
 def test_a_loop_that_cannot_be_closed():
-    m = four_bar(width=1.5)
+    m = linkage(width=1.5)
     sim = Simulator(m)
     before = sim.save()
-    with pytest.raises(StateError, match=r"joint '(left|top left|top right|right)'.*open"):
+    with pytest.raises(StateError, match=r"joint '[ABCD]'.*open"):
         sim.set_state(x=sim.state.x + np.eye(3)[1][:, None] * 0.1)
     assert sim.save() == before
     impossible = Mechanism()
