@@ -88,7 +88,8 @@ class Bench:
         ]
         x, q, v, w = built.starts(LANES)
         fast, slow = self.sims
-        fast.set_state(x=x, q=q, v=v, w=w)
+        for sim in self.sims:
+            sim.set_state(x=x, q=q, v=v, w=w)
         for _ in range(steps):
             fast.step()
         self.iterations = int(fast.status.iterations.max())

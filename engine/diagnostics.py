@@ -37,7 +37,7 @@ def momentum(x: Array, q: Array, v: Array, w: Array, mass: Array, inertia: Array
     """
     linear = mass[..., None] * v
     J = [[inertia[..., j, k] for k in range(3)] for j in range(3)]
-    _, ended = integrator.momentum(h0[:, None], J, [w[..., k] for k in range(3)])
+    ended = integrator.momentum(h0[:, None], J, [w[..., k] for k in range(3)])
     spin = rotate(q, h0[:, None, None] * np.stack(ended, -1))
     angular = cross(x, linear) + spin
     return np.concatenate([linear.sum(1), angular.sum(1)], -1)

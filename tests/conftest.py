@@ -1,8 +1,30 @@
 """Pytest set-up shared by all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# The reference solves matrices of a few hundred rows: on one thread in milliseconds, on several ones that wait for each
+# other on a busy machine in seconds. Set before NumPy is imported, and inherited by the workers of pytest-xdist.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+try:
+    import hypothesis
+except ModuleNotFoundError:  # tests/rllib runs where hypothesis is not installed, and does not use it
+    pass
+else:
+    # One commit gives one verdict, on any machine and however busy it is:
+    # - deadline and too_slow compare wall-clock times with fixed limits, so they fail on a loaded machine;
+    # - derandomize draws the same examples in every run, and so keeps no database either.
+    # To look for new examples: pytest --hypothesis-profile=search
+    hypothesis.settings.register_profile(
+        "vigym", deadline=None, derandomize=True, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    )
+    hypothesis.settings.register_profile(
+        "search", hypothesis.settings.get_profile("vigym"), derandomize=False, print_blob=True
+    )
+    hypothesis.settings.load_profile("vigym")
 
 ROOT = Path(__file__).parents[1]
 

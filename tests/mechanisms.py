@@ -1,26 +1,242 @@
-"""Random mechanisms with a state, for the comparison of the kernels with the dense reference."""
+"""Random mechanisms with a state, for comparisons with the dense reference and with other engines.
 
-from dataclasses import dataclass
+Hypothesis draws every part by itself, simplest first: fewer bodies, all of them on the world, hinges about z, no laws,
+zeros. A failure therefore shrinks to the smallest mechanism that shows it, and is printed as the calls that build it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
 
 from vigym import Mechanism, Simulator
-from vigym.engine.rotation import conjugate, multiply, rotate
+from vigym.engine.rotation import conjugate, multiply, rotate, rotation_matrix
 
 KINDS = ["revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "floating", "fixed", "custom"]
 DT = 0.01
+GRAVITY = (0.5, -1.0, -9.0)
+Call = tuple[str, tuple[Any, ...], dict[str, Any]]  # method of a mechanism, arguments, options
+
+
+class Printed:
+    """Hypothesis prints it as `repr` does, not field by field."""
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
 
 
 @dataclass
-class Scene:
-    """A mechanism, and all that one step takes: state (x, q, v, w), effort, force, torque."""
+class Scene(Printed):
+    """A mechanism, and all that one step takes: state (x, q, v, w), effort, force, torque.
+
+    calls: those that build the mechanism. positions, rates: those of the tree's joints, from which the state comes.
+    """
 
     mechanism: Mechanism
     state: tuple[np.ndarray, ...]
     effort: np.ndarray
     force: np.ndarray
     torque: np.ndarray
+    calls: list[Call] = field(default_factory=list)
+    positions: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    rates: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    def __repr__(self) -> str:
+        names = ("positions", "rates", "effort", "force", "torque")
+        return listed("Scene", self.calls, **{name: getattr(self, name) for name in names})
+
+
+def listed(title: str, calls: list[Call], **values: np.ndarray) -> str:
+    """The calls and the numbers, one a line, without those that are all zero."""
+    lines = [f"{name} = {numbers.tolist()}" for name, numbers in values.items() if np.any(numbers)]
+    return "\n    ".join([f"{title}:", f"Mechanism(gravity={GRAVITY})", *map(text, calls), *lines])
+
+
+def text(call: Call) -> str:
+    method, arguments, options = call
+    named = [f"{name}={value!r}" for name, value in options.items()]
+    return f".{method}({', '.join([*map(repr, arguments), *named])})"
+
+
+def make(calls: list[Call]) -> Mechanism:
+    m = Mechanism(gravity=GRAVITY)
+    for method, arguments, options in calls:
+        getattr(m, method)(*arguments, **options)
+    return m
+
+
+# -------------------- numbers
+
+
+def numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    """Multiples of 1/1000 from low to high; the simplest is the one nearest to zero."""
+    return st.integers(round(1000 * low), round(1000 * high)).map(lambda k: k / 1000)
+
+
+def vectors(size: float) -> st.SearchStrategy[tuple[float, ...]]:
+    return st.tuples(*[numbers(-size, size)] * 3)
+
+
+def arrays(size: float, *shape: int) -> st.SearchStrategy[np.ndarray]:
+    count = int(np.prod(shape))
+    return st.lists(numbers(-size, size), min_size=count, max_size=count).map(lambda v: np.reshape(v, shape))
+
+
+directions = vectors(1.0).map(lambda v: v if any(v) else (0.0, 0.0, 1.0))  # of any length
+orientations = st.tuples(*[numbers(-1, 1)] * 4).map(lambda q: q if any(q) else (1.0, 0.0, 0.0, 0.0))  # of any length
+often = st.sampled_from([False, True, True])
+mostly = st.sampled_from([False, True, True, True, True])
+
+
+# -------------------- parts
+
+
+@st.composite
+def body_options(draw: st.DrawFn) -> dict[str, Any]:
+    """Mass, inertia of a box that is turned in any way, and pose."""
+    mass = draw(st.sampled_from([1.0, 0.3, 0.7, 2.0]))
+    square = np.array(draw(st.tuples(*[numbers(0.1, 0.5)] * 3))) ** 2
+    q = np.array(draw(orientations))
+    R = rotation_matrix(q / np.linalg.norm(q))
+    inertia = R @ np.diag(mass / 12 * (square.sum() - square)) @ R.T
+    inertia = (inertia + inertia.T) / 2
+    pose = {"position": draw(vectors(2.0)), "orientation": draw(orientations)}
+    return {"mass": mass, "inertia": inertia.tolist(), **pose}
+
+
+@st.composite
+def law_options(draw: st.DrawFn, dry: bool) -> dict[str, float]:
+    """Springs, dampers, limits and drives, the same on all axes of a joint."""
+    if not draw(often):
+        return {}
+    options = {"stiffness": draw(numbers(0.001, 5)), "rest": draw(numbers(-0.5, 0.5)), "damping": draw(numbers(0, 0.5))}
+    if draw(mostly):
+        options["lower"] = -draw(numbers(0.2, 1.0))
+    if draw(mostly):
+        options["upper"] = draw(numbers(0.2, 1.0))
+    if draw(often):
+        options |= {"kp": draw(numbers(0.001, 50)), "target": draw(numbers(-2, 2))}
+        options |= {"kd": draw(numbers(0.001, 2)), "target_velocity": draw(numbers(-2, 2))}
+        if draw(mostly):
+            options["effort_limit"] = draw(numbers(0.5, 5))
+    if dry and draw(st.booleans()):
+        options["friction"] = draw(numbers(0.05, 0.5))
+    return options
+
+
+class Link(NamedTuple):
+    """A body, the joint that ties it to one before it or to the world, and what acts on both.
+
+    Nothing in it depends on the other links: hypothesis can leave out any of them. Of `numbers`, one row for each, the
+    joint's axes take as many as there are. up: 0 hangs it on the world, 1 on the link before it, 2 on the one before
+    that.
+    """
+
+    up: int
+    kind: str
+    body: dict[str, Any]
+    joint: dict[str, Any]
+    numbers: np.ndarray
+
+    def parent(self, index: int) -> str:
+        return f"b{index - 1 - (self.up - 1) % index}" if self.up and index else "world"
+
+    def n_free(self) -> int:
+        free = {"floating": 0, "fixed": 0, "universal": 2, "cylindrical": 2, "spherical": 3, "planar": 3}
+        return 6 - sum(self.joint["constrained"]) if self.kind == "custom" else free.get(self.kind, 1)
+
+
+@st.composite
+def links(
+    draw: st.DrawFn, rows: int, laws: bool = False, dry: bool = False, reach: float = 0.5, kinds: list[str] = KINDS
+) -> Link:
+    """A joint of any kind with anchors up to `reach` m away; rows: of numbers from -1 to 1, (rows, 6)."""
+    up, kind = draw(st.integers(0, 7)), draw(st.sampled_from(kinds))
+    reach = 0.0 if kind == "floating" else reach
+    joint: dict[str, Any] = {"parent_anchor": draw(vectors(reach)), "child_anchor": draw(vectors(reach))}
+    joint["orientation"] = draw(orientations)
+    if kind not in ("fixed", "floating", "spherical"):
+        joint["axis"] = draw(directions)
+    if kind == "custom":
+        held = draw(st.tuples(*[st.booleans()] * 6))
+        joint["constrained"] = held if any(held) else (True, *held[1:])
+    link = Link(up, kind, draw(body_options()), joint, draw(arrays(1.0, rows, 6)))
+    if laws and link.n_free():
+        joint |= draw(law_options(dry))
+    return link
+
+
+def tree_calls(tree: list[Link]) -> list[Call]:
+    """Bodies b0, b1, ... and joints j0, j1, ..."""
+    calls: list[Call] = [("add_body", (f"b{i}",), link.body) for i, link in enumerate(tree)]
+    ends = [(f"j{i}", link.kind, link.parent(i), f"b{i}") for i, link in enumerate(tree)]
+    return calls + [("add_joint", end, link.joint) for end, link in zip(ends, tree, strict=True)]
+
+
+class Touch(NamedTuple):
+    """A contact; `body` is taken modulo the number of bodies, offset: such that there is this gap at the start."""
+
+    body: int
+    point: tuple[float, ...]
+    normal: tuple[float, ...]
+    gap: float
+    options: dict[str, float]
+
+    def call(self, c: int, x: np.ndarray, q: np.ndarray, level: bool) -> Call:
+        i, normal = self.body % len(x), np.array((0.0, 0.0, 1.0) if level else self.normal)
+        normal = normal / np.linalg.norm(normal)
+        offset = normal @ (x[i] + rotate(q[i], np.array(self.point))) - self.options["radius"] - self.gap
+        plane = {"normal": tuple(normal.tolist()), "offset": float(offset)}
+        return "add_contact", (f"c{c}", f"b{i}", self.point), self.options | plane
+
+
+@st.composite
+def touches(draw: st.DrawFn, soft: bool) -> Touch:
+    """A point or a sphere that is just about to touch a plane."""
+    body, point, normal = draw(st.integers(0, 7)), draw(vectors(0.5)), draw(directions)
+    gap = draw(st.sampled_from([0.0, 1e-4, 2e-3, 0.5]))
+    options = {"radius": draw(st.sampled_from([0.0, 0.05])), "friction": draw(st.sampled_from([0.0, 0.3, 0.9]))}
+    if soft and draw(often):
+        # not the one that is 0.5 m away: bodies that deep in the ground are shot out
+        gap = gap * draw(st.sampled_from([1.0, -1.0])) if gap < 0.1 else gap
+        options |= {"compliance": draw(st.sampled_from([1e-3, 1e-5])), "damping": draw(st.sampled_from([0.0, 10.0]))}
+    return Touch(body, point, normal, gap, options)
+
+
+class Loop(NamedTuple):
+    """One more joint; `pair` is taken modulo the number of pairs of bodies that no joint connects yet."""
+
+    pair: int
+    off: tuple[float, ...]
+    kind: str
+    axis: tuple[float, ...]
+
+    def calls(self, tree: list[Link], x: np.ndarray, q: np.ndarray) -> list[Call]:
+        """Closed at this pose; nothing if all bodies are connected with one another."""
+        names = ["world", *(f"b{i}" for i in range(len(tree)))]
+        taken = {frozenset((link.parent(i), f"b{i}")) for i, link in enumerate(tree)}
+        pairs = [(a, b) for a in names for b in names[1:] if a != b and frozenset((a, b)) not in taken]
+        if not pairs:
+            return []
+        a, b = pairs[self.pair % len(pairs)]
+        poses = dict(zip(names, zip([np.zeros(3), *x], [np.array([1.0, 0, 0, 0]), *q], strict=True), strict=True))
+        (xa, qa), (xb, qb) = poses[a], poses[b]
+        point = 0.5 * (xa + xb) + self.off
+        ends = {
+            "parent_anchor": rotate(conjugate(qa), point - xa),
+            "child_anchor": rotate(conjugate(qb), point - xb),
+            "orientation": multiply(conjugate(qa), qb),
+        }
+        options: dict[str, Any] = {name: tuple(values.tolist()) for name, values in ends.items()}
+        if self.kind != "spherical":
+            options["axis"] = self.axis
+        if self.kind == "custom":
+            options["constrained"] = (1, 0, 0, 0, 0, 0)
+        return [("add_joint", ("loop", self.kind, a, b), options)]
+
+
+# -------------------- mechanisms
 
 
 @st.composite
@@ -35,121 +251,38 @@ def scenes(
 ) -> Scene:
     """A tree of 1 to 8 bodies with any joints at a random pose in motion; with the parts that are asked for.
 
-    A loop is closed by one more joint, which the motion does not obey unless it is to be `consistent`. Two of three
-    contacts are `soft`, and may be below their planes; half of the joints with laws have `dry` friction.
+    Coordinates are often at a limit. Contacts are on planes of any orientation, or all of them on level ones; two of
+    three are `soft`, and may be below their planes; half of the joints with laws have `dry` friction. A loop is closed
+    by one more joint, which the motion does not obey unless it is to be `consistent`.
     """
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = draw(st.integers(2 if loops else 1, 8))
-    kinds = draw(st.lists(st.sampled_from(KINDS), min_size=n, max_size=n))
-    parents = [draw(st.integers(-1, i - 1)) for i in range(n)]
-    bodies = [random_body(rng) for _ in range(n)]
-    joints = [random_joint(rng, kind, laws, dry) for kind in kinds]
-
-    def build(x: np.ndarray | None = None, q: np.ndarray | None = None) -> Mechanism:
-        m = Mechanism(gravity=(0.5, -1.0, -9.0))
-        for i, body in enumerate(bodies):
-            m.add_body(f"b{i}", **body)
-        for i, (kind, options) in enumerate(zip(kinds, joints, strict=True)):
-            m.add_joint(f"j{i}", kind, "world" if parents[i] < 0 else f"b{parents[i]}", f"b{i}", **options)
-        if x is not None and q is not None:
-            if contacts:
-                add_contacts(m, np.random.default_rng(seed), x, q, soft)
-            if loops:
-                add_loop(m, np.random.default_rng(seed), x, q, parents)
-        return m
-
-    seed = int(rng.integers(2**32))
-    bare = Simulator(build(), dt=DT, compiled=False)
-    bounds = np.array([bound for joint in build().joints if joint.kind != "floating" for bound in limits(joint)])
-    phi = rng.uniform(*bounds.reshape(-1, 2).T)
-    bare.set_joint_state(phi, rng.normal(size=phi.shape))
+    tree = draw(st.lists(links(5, laws, dry), min_size=2 if loops else 1, max_size=8))
+    calls, n = tree_calls(tree), len(tree)
+    positions, rates, effort = (
+        2.0 * np.concatenate([link.numbers[k, : link.n_free()] for link in tree]) for k in range(3)
+    )
+    lower, upper = (
+        np.concatenate([np.full(link.n_free(), link.joint.get(name, end)) for link in tree])
+        for name, end in (("lower", -1.0), ("upper", 1.0))
+    )
+    positions = np.clip(positions / 2, lower, upper)
+    bare = Simulator(make(calls), dt=DT, compiled=False)
+    bare.set_joint_state(positions, rates)
     state = tuple(part[0] for part in bare.state)
-    m = build(state[0], state[1])
+    if contacts:
+        level = draw(st.sampled_from([True, False, False]))
+        touching = draw(st.lists(touches(soft), min_size=1, max_size=4))
+        calls += [touch.call(c, state[0], state[1], level) for c, touch in enumerate(touching)]
+    if loops:
+        kind = st.sampled_from(["spherical", "revolute", "custom"])
+        loop = draw(st.builds(Loop, st.integers(0, 63), vectors(0.2), kind, directions))
+        calls += loop.calls(tree, state[0], state[1])
+        effort = np.append(effort, draw(arrays(2.0, 5)))  # of the loop's joint, if it is there
+    m = make(calls)
     if consistent and len(m.joints) > n:
         whole = Simulator(m, dt=DT, compiled=False)
-        whole.set_state(x=state[0], q=state[1], v=state[2], w=state[3])
+        whole.set_state(*state)
         whole.set_joint_state(whole.joint_positions(), whole.joint_velocities())
         state = tuple(part[0] for part in whole.state)
-    n_efforts = len(phi) + (m.joints[-1].n_free if loops and len(m.joints) > n else 0)
-    effort, force, torque = rng.normal(size=n_efforts), rng.normal(size=(n, 3)), 0.1 * rng.normal(size=(n, 3))
-    return Scene(m, state, effort, force, torque)
-
-
-def random_body(rng: np.random.Generator) -> dict:
-    mass = rng.uniform(0.3, 2.0)
-    box = rng.uniform(0.1, 0.5, 3) ** 2
-    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-    inertia = axes @ np.diag(mass / 12 * (box.sum() - box)) @ axes.T
-    position = rng.normal(size=3)
-    return {"mass": mass, "inertia": inertia, "position": position, "orientation": rng.normal(size=4)}
-
-
-def random_joint(rng: np.random.Generator, kind: str, laws: bool, dry: bool = False) -> dict:
-    reach = 0.0 if kind == "floating" else 0.3
-    options: dict = {"parent_anchor": reach * rng.normal(size=3), "child_anchor": reach * rng.normal(size=3)}
-    options["orientation"] = rng.normal(size=4)
-    if kind not in ("fixed", "floating", "spherical"):
-        options["axis"] = rng.normal(size=3)
-    if kind == "custom":
-        options["constrained"] = rng.random(6) < 0.6
-        if not options["constrained"].any():
-            options["constrained"][0] = True
-    n_free = 6 - options["constrained"].sum() if kind == "custom" else 0 if kind in ("fixed", "floating") else 1
-    if laws and n_free and rng.random() < 0.7:
-        options |= {"stiffness": rng.uniform(0, 5), "rest": 0.3 * rng.normal(), "damping": rng.uniform(0, 0.5)}
-        bounds = {"lower": -rng.uniform(0.2, 1.0), "upper": rng.uniform(0.2, 1.0)}
-        options |= {name: bound for name, bound in bounds.items() if rng.random() < 0.8}
-        if rng.random() < 0.6:
-            options |= {"kp": rng.uniform(0, 50), "kd": rng.uniform(0, 2), "target": rng.normal()}
-            options |= {"target_velocity": rng.normal()}
-            options |= {"effort_limit": rng.uniform(0.5, 5)} if rng.random() < 0.8 else {}
-        if dry and rng.random() < 0.5:
-            options["friction"] = rng.uniform(0.05, 0.5)
-    return options
-
-
-def limits(joint) -> list[tuple[float, float]]:
-    """A range for every free axis within its limits; often at one of them."""
-    return [(max(low, -1.0), min(high, 1.0)) for low, high in zip(joint.lower, joint.upper, strict=True)]
-
-
-def add_contacts(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.ndarray, soft: bool = False) -> None:
-    """Points and spheres that are just about to touch planes of any orientation, or all of them level ones."""
-    level = rng.random() < 0.4
-    for c in range(rng.integers(1, 5)):
-        i = rng.integers(len(x))
-        point, radius, normal = 0.3 * rng.normal(size=3), rng.choice([0.0, 0.05]), rng.normal(size=3)
-        normal = np.array([0.0, 0.0, 1.0]) if level else normal / np.linalg.norm(normal)
-        gap = rng.choice([0.0, 1e-4, 2e-3, 0.5])
-        friction = rng.choice([0.0, 0.3, 0.9])
-        give = {}
-        if soft and rng.integers(3):
-            gap = gap * rng.choice([1.0, -1.0]) if gap < 0.1 else gap  # 0.5 m deep, bodies are shot out
-            give = {"compliance": rng.choice([1e-5, 1e-3]), "damping": rng.choice([0.0, 10.0])}
-        offset = normal @ (x[i] + rotate(q[i], point)) - radius - gap
-        m.add_contact(f"c{c}", f"b{i}", point, radius=radius, friction=friction, normal=normal, offset=offset, **give)
-
-
-def add_loop(m: Mechanism, rng: np.random.Generator, x: np.ndarray, q: np.ndarray, parents: list[int]) -> None:
-    """One more joint, closed at this pose, between two bodies that no joint connects yet."""
-    pairs = [(a, b) for a in range(-1, len(x)) for b in range(len(x)) if a != b and parents[b] != a]
-    pairs = [(a, b) for a, b in pairs if a < 0 or parents[a] != b]
-    if not pairs:
-        return
-    a, b = pairs[rng.integers(len(pairs))]
-    xa, qa = (np.zeros(3), np.array([1.0, 0, 0, 0])) if a < 0 else (x[a], q[a])
-    point = 0.5 * (xa + x[b]) + 0.1 * rng.normal(size=3)
-    kind = rng.choice(["spherical", "revolute", "custom"])
-    options: dict = {} if kind == "spherical" else {"axis": rng.normal(size=3)}
-    if kind == "custom":
-        options["constrained"] = (1, 0, 0, 0, 0, 0)
-    m.add_joint(
-        "loop",
-        str(kind),
-        "world" if a < 0 else f"b{a}",
-        f"b{b}",
-        parent_anchor=rotate(conjugate(qa), point - xa),
-        child_anchor=rotate(conjugate(q[b]), point - x[b]),
-        orientation=multiply(conjugate(qa), q[b]),
-        **options,
-    )
+    effort = effort[: sum(joint.n_free for joint in m.joints if joint.kind != "floating")]
+    force, torque = (size * np.array([link.numbers[k, :3] for link in tree]) for k, size in ((3, 2.0), (4, 0.2)))
+    return Scene(m, state, effort, force, torque, calls, positions, rates)

@@ -1,10 +1,12 @@
 """Random trees for the converters, and how bodies start to move in vigym and in other engines."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import mechanisms
 import numpy as np
 from hypothesis import strategies as st
+from mechanisms import numbers
 
 from vigym import Mechanism, Simulator
 from vigym.benchmarks.runner import Runner
@@ -16,63 +18,100 @@ H = 5e-4  # s, of the first step, and half of it
 INSTANT = 1e-6  # s: what peers take velocities for
 
 
-def random_laws(rng: np.random.Generator, n_free: int, ball: bool, peer: str) -> dict:
+@dataclass(frozen=True, eq=False)
+class Tree(mechanisms.Printed, Scene):
+    """A scene that is printed as the calls that build it."""
+
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def skew_body(rng: np.random.Generator) -> dict:
+    """Mass, full inertia and pose, for mechanisms that are always the same: none of the numbers is special."""
+    mass = rng.uniform(0.3, 2.0)
+    box = rng.uniform(0.1, 0.5, 3) ** 2
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    inertia = axes @ np.diag(mass / 12 * (box.sum() - box)) @ axes.T
+    position = rng.normal(size=3)
+    return {"mass": mass, "inertia": inertia, "position": position, "orientation": rng.normal(size=4)}
+
+
+def skew_joint(rng: np.random.Generator, kind: str) -> dict:
+    """Anchors, orientation and axis, likewise; a custom joint has two slides and two turns."""
+    options: dict = {"parent_anchor": 0.3 * rng.normal(size=3), "child_anchor": 0.3 * rng.normal(size=3)}
+    options["orientation"] = rng.normal(size=4)
+    if kind not in ("fixed", "spherical"):
+        options["axis"] = rng.normal(size=3)
+    if kind == "custom":
+        options["constrained"] = (0, 1, 0, 0, 1, 0)
+    return options
+
+
+@st.composite
+def law_options(draw: st.DrawFn, n: int, ball: bool, peer: str) -> dict[str, list[float]]:
     """Springs, dampers, drives that are cut or not, dry friction, limits that are far; what the peer has of them.
 
     Balls: neither has friction or limits of their axes; MuJoCo only has springs about zero that are all alike, and a
     damper on the angular velocity, where vigym's is on the rate of the rotation vector.
     """
-    if n_free == 0:
+
+    def each(values: st.SearchStrategy[float]) -> list[float]:
+        return draw(st.lists(values, min_size=n, max_size=n))
+
+    def few(most: float) -> list[float]:
+        return each(st.one_of(st.just(0.0), numbers(0.0, most)))
+
+    if n == 0 or not draw(st.booleans()):
         return {}
     if ball and peer == "mujoco":
-        return {"stiffness": rng.uniform(0, 3)}
-    n = n_free
-
-    def few(*values: float) -> np.ndarray:
-        return rng.uniform(*values, n) * (rng.random(n) < 0.6)
-
-    laws = {"stiffness": rng.uniform(1, 5, n), "rest": 0.3 * rng.normal(size=n), "damping": few(0.0, 0.2)}
-    laws |= {"kp": rng.uniform(1, 5, n), "kd": rng.uniform(0.01, 0.1, n), "target": rng.normal(size=n)}
-    laws |= {"target_velocity": rng.normal(size=n)}
+        return {"stiffness": [draw(numbers(0, 3))] * n}
+    laws = {"stiffness": each(numbers(1, 5)), "rest": each(numbers(-0.5, 0.5)), "damping": few(0.2)}
+    laws |= {"kp": each(numbers(1, 5)), "kd": each(numbers(0.01, 0.1)), "target": each(numbers(-2, 2))}
+    laws["target_velocity"] = each(numbers(-2, 2))
     if peer == "pybullet":  # MuJoCo's default integrator has kd as damping, which nothing limits
-        laws["effort_limit"] = rng.choice([0.5, np.inf], n)
+        laws["effort_limit"] = each(st.sampled_from([np.inf, 0.5]))
     if not ball:
-        laws |= {"lower": rng.choice([-4.0, -np.inf], n), "upper": 4.0}
-        if peer == "pybullet":  # MuJoCo's is soft: below
-            laws["friction"] = few(0.0, 0.05)
+        laws |= {"lower": each(st.sampled_from([-np.inf, -4.0])), "upper": [4.0] * n}
+        if peer == "pybullet":  # MuJoCo's is soft
+            laws["friction"] = few(0.05)
     return laws
 
 
 @st.composite
-def trees(draw: st.DrawFn, peer: str) -> Scene:
+def links(draw: st.DrawFn, peer: str) -> mechanisms.Link:
+    """Any joint but a floating one; one half have laws. numbers: coordinates, rates, signs of the rates."""
+    link = draw(mechanisms.links(3, kinds=[kind for kind in mechanisms.KINDS if kind != "floating"]))
+    ball = link.kind == "spherical" or (link.kind == "custom" and not any(link.joint["constrained"][3:]))
+    link.joint.update(draw(law_options(link.n_free(), ball, peer)))
+    return link
+
+
+@st.composite
+def trees(draw: st.DrawFn, peer: str) -> Tree:
     """A tree of 1 to 6 bodies, on the world or free, with joints of all kinds, at random coordinates, in motion."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    m = Mechanism(gravity=(0.5, -1.0, -9.0))
-    free, laws = draw(st.booleans()), draw(st.booleans())
-    for i in range(draw(st.integers(1, 6))):
-        body = mechanisms.random_body(rng)
-        m.add_body(f"b{i}", **body) if i == 0 and free else m.add_body(f"b{i}", body["mass"], body["inertia"])
+    tree, free = draw(st.lists(links(peer), min_size=1, max_size=6)), draw(st.booleans())
+    calls: list[mechanisms.Call] = []
+    for i, link in enumerate(tree):
         if i == 0 and free:
+            calls.append(("add_body", ("b0",), link.body))
             continue
-        kind = draw(st.sampled_from([kind for kind in mechanisms.KINDS if kind != "floating"]))
-        parent = f"b{draw(st.integers(0, i - 1))}" if i else "world"
-        options = mechanisms.random_joint(rng, kind, laws=False)
-        if laws:
-            bare = Mechanism()
-            bare.add_body("b", 1.0, (1, 1, 1))
-            bare.add_joint("j", kind, "world", "b", **options)
-            ball = not bare.joints[0].constrained[3:].any()
-            options |= random_laws(rng, bare.joints[0].n_free, ball, peer)
-        m.add_joint(f"j{i}", kind, parent, f"b{i}", **options)
-    n = sum(joint.n_free for joint in m.joints)
-    return in_motion(m, 0.4 * rng.normal(size=n), rng.choice([-1, 1], n) * rng.uniform(0.3, 0.7, n))
+        calls.append(("add_body", (f"b{i}", link.body["mass"], link.body["inertia"]), {}))
+        parent = f"b{i - 1 - link.up % i}" if i else "world"
+        calls.append(("add_joint", (f"j{i}", link.kind, parent, f"b{i}"), link.joint))
+    rows = [link.numbers[:, : link.n_free()] for link in tree[1 if free else 0 :]]
+    positions, sizes, signs = np.concatenate([np.zeros((3, 0)), *rows], 1)
+    # rates are not near zero, where dry friction holds
+    return in_motion(mechanisms.make(calls), 0.7 * positions, np.where(signs < 0, -1, 1) * (0.5 + 0.2 * sizes), calls)
 
 
-def in_motion(m: Mechanism, positions: np.ndarray, rates: np.ndarray) -> Scene:
+def in_motion(m: Mechanism, positions: np.ndarray, rates: np.ndarray, calls: Sequence[mechanisms.Call] = ()) -> Tree:
     """These joint coordinates and rates."""
     sim = Simulator(m, dt=INSTANT, compiled=False)
     sim.set_joint_state(positions, rates)
-    return Scene("tree", m, State(*(part[0] for part in sim.state)), H, steps=1)
+    tree = Tree("tree", m, State(*(part[0] for part in sim.state)), H, steps=1)
+    return replace(tree, text=mechanisms.listed("Tree", list(calls), positions=positions, rates=rates))
 
 
 def accelerations(scene: Scene, step: float = H) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The oracle: one step of the dynamics (DESIGN section 1), dense, NumPy, slow and obvious; no engine code.
+"""The oracle: one step of the dynamics (docs/equations.md), dense, NumPy, slow and obvious; no engine code.
 
 A mechanism is any object with the plain attributes
 

@@ -1,4 +1,7 @@
-"""Small mechanisms that the tests share, and the way they are stepped: `advance` looks at every single step."""
+"""Mechanisms that only tests have, and the way they are stepped: `advance` looks at every single step.
+
+Robots and scenes that benchmarks have as well are in `vigym.assets` and `vigym.benchmarks.scenes`.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -7,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from vigym import Box, Cylinder, Mechanism, Simulator, Sphere
+from vigym import Box, Mechanism, Simulator, Sphere
 from vigym.engine.rotation import conjugate, multiply, to_rotation_vector
 from vigym.engine.state import State
 
@@ -87,7 +90,8 @@ def random_normals(count: int, seed: int) -> np.ndarray:
 def angular_momentum(sim: Simulator, inertia: np.ndarray) -> np.ndarray:
     """Of the first body, about its centre of mass, in the world (num_envs, 3); independent of `sim.momentum()`.
 
-    R(q) (h/2) (s J w - w x J w), s = sqrt(4/h^2 - w.w), for steps that were not cut (DESIGN: dynamics).
+    R(q) (h/2) (s J w - w x J w), s = sqrt(4/h^2 - w.w), for steps that were not cut: what the integrator
+    conserves in free flight.
     """
     h, w = sim.dt, sim.state.w[:, 0]
     Jw = w @ inertia
@@ -109,17 +113,6 @@ def pendulum(mass: float = 1.0, length: float = 1.0, gravity: float = GRAVITY, *
     m = Mechanism(gravity=(0, 0, -gravity))
     m.add_body("rod", mass=mass, inertia=(across, across, along))
     m.add_joint("hinge", "revolute", "world", "rod", axis=(0, 1, 0), child_anchor=(0, 0, length / 2), **options)
-    return m
-
-
-def double_pendulum(mass: float = 1.0, length: float = 1.0) -> Mechanism:
-    """Two such rods, one below the other; coordinates: angle of the first, angle of the second against the first."""
-    across, along = rod_inertia(mass, length)
-    m = Mechanism()
-    for name, parent, anchor in (("upper", "world", 0.0), ("lower", "upper", -length / 2)):
-        m.add_body(name, mass=mass, inertia=(across, across, along))
-        anchors = {"parent_anchor": (0, 0, anchor), "child_anchor": (0, 0, length / 2)}
-        m.add_joint(f"to {name}", "revolute", parent, name, axis=(0, 1, 0), **anchors)
     return m
 
 
@@ -194,16 +187,6 @@ def box(size: Sequence[float] = (0.4, 0.3, 0.2), mass: float = 1.0, friction: fl
     return m
 
 
-def disc(count: int, radius: float = 0.5, mass: float = 1.0, friction: float = 0.3) -> Mechanism:
-    """A flat disc that lies on the ground with `count` contacts evenly around its rim; its axis is z."""
-    m = Mechanism()
-    m.add_body("disc", mass=mass, shapes=[Cylinder(radius, 0.02)], position=(0, 0, 0.01))
-    for k, angle in enumerate((np.arange(count) + 0.5) / count * 2 * np.pi):
-        point = (radius * np.cos(angle), radius * np.sin(angle), -0.01)
-        m.add_contact(f"rim {k}", "disc", point, friction=friction)
-    return m
-
-
 def on_planes(
     normals: np.ndarray,
     friction: ArrayLike,
@@ -234,37 +217,3 @@ def on_planes(
 def frames(m: Mechanism) -> np.ndarray:
     """Rows t1, t2, n of every contact, (n_contacts, 3, 3)."""
     return np.array([[*contact.tangents, contact.normal] for contact in m.contacts])
-
-
-# -------------------- a robot
-
-STANDING = np.tile([0.0, 0.8, -1.6], 4)  # hip, thigh, calf of each leg, rad
-
-
-def quadruped(friction: float = 0.8, **options: Any) -> Mechanism:
-    """A walking robot of 12 kg: trunk, four legs of hip (about x), thigh and calf (about y), feet of radius 0.02 m.
-
-    13 bodies, 12 hinges with limits and PD drives of limited effort, 4 contacts; `options` replace those of the
-    hinges. Standing straight (`STANDING`), its feet touch the ground.
-    """
-    segment, foot = 0.213, 0.02
-    drive = {"kp": 80.0, "kd": 2.0, "effort_limit": 24.0} | options
-    m = Mechanism()
-    height = 2 * segment * np.cos(0.8) + foot
-    m.add_body("trunk", mass=6.0, shapes=[Box((0.36, 0.1, 0.1))], position=(0, 0, height))
-    for leg, front, side in (("FR", 1, -1), ("FL", 1, 1), ("RR", -1, -1), ("RL", -1, 1)):
-        m.add_body(f"{leg} hip", mass=0.6, inertia=(5e-4, 8e-4, 6e-4))
-        m.add_body(f"{leg} thigh", mass=0.8, inertia=(4e-3, 4e-3, 6e-4))
-        m.add_body(f"{leg} calf", mass=0.15, inertia=(8e-4, 8e-4, 4e-5))
-        joints = (
-            ("hip", "trunk", (1, 0, 0), (0.19 * front, 0.05 * side, 0), (0, 0, 0), -0.86, 0.86),
-            ("thigh", f"{leg} hip", (0, 1, 0), (0, 0.08 * side, 0), (0, 0, segment / 2), -0.69, 3.9),
-            ("calf", f"{leg} thigh", (0, 1, 0), (0, 0, -segment / 2), (0, 0, segment / 2), -2.72, -0.84),
-        )
-        for part, parent, axis, parent_anchor, child_anchor, lower, upper in joints:
-            anchors = {"parent_anchor": parent_anchor, "child_anchor": child_anchor}
-            limits = {"lower": lower, "upper": upper}
-            name = f"{leg} {part}"
-            m.add_joint(name, "revolute", parent, name, axis=axis, **anchors, **limits, **drive)
-        m.add_contact(f"{leg} foot", f"{leg} calf", (0, 0, -segment / 2), radius=foot, friction=friction)
-    return m

@@ -15,15 +15,15 @@ HINGE: dict[str, Any] = {"kind": "revolute", "axis": (0, -1, 0)}  # angles count
 LEAN = 0.6  # rad
 
 
-def lift(cells: int) -> Mechanism:
+def lift(cells: int, driven: bool = True) -> Mechanism:
     """Bars a (rising to the right) and b (to the left): hinged in the middle, and at their ends to the next pair.
 
     a0 stands on a driven hinge, b0 on a shoe that slides along x. The drive holds the weight of everything above:
-    its torque is dE/d(angle) = sum_k 2 m g (k + 1/2) l cos(angle), about m g l cells^2.
+    its torque is dE/d(angle) = sum_k 2 m g (k + 1/2) l cos(angle), about m g l cells^2. Without the drive it falls.
     """
     m = Mechanism()
     inertia = (0.01, MASS * LENGTH**2 / 12, MASS * LENGTH**2 / 12)
-    torque = MASS * 9.81 * LENGTH * cells**2
+    torque = MASS * 9.81 * LENGTH * cells**2 if driven else 0.0
     m.add_body("shoe", mass=MASS, inertia=(0.01, 0.01, 0.01))
     for k in range(cells):
         m.add_body(f"a{k}", mass=MASS, inertia=inertia)

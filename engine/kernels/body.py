@@ -54,8 +54,7 @@ def prepare_body(m, s, t, i):
     J = world_inertia(R, vec(s.inertia[i]))
     om = matvec(R, vec(s.w[i]))
     mass, gravity = s.mass[i][0], vec(m.gravity[0])
-    _, ended = integrator.momentum(h0, J, om)
-    spin = scale(h0 / h, ended)
+    spin = scale(h0 / h, integrator.momentum(h0, J, om))
     torque = matvec(R, vec(s.torque[i]))
     known = [-mass * v[k] / h - mass * gravity[k] - s.force[i][k] for k in range(3)]
     known += [-spin[k] - torque[k] for k in range(3)]
@@ -78,10 +77,9 @@ def move_body(m, s, t, i):
     store(t.Rn[i], matrix(q1))
     store(t.xn[i], x1)
     store(t.tangent[i], integrator.tangent(h, om).kept)
-    begun, _ = integrator.momentum(h, J, om)
     known = vec(t.known[i])
-    store(t.r[i], add(known[:3], scale(mass / h, v)) + add(known[3:], begun))
-    store(t.D[i], integrator.momentum_slope(h, mass, J, om))
+    store(t.r[i], add(known[:3], scale(mass / h, v)) + add(known[3:], integrator.first_momentum(h, J, om)))
+    store(t.D[i], integrator.first_momentum_slope(h, mass, J, om))
 
 
 @each_body

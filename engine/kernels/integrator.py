@@ -6,7 +6,7 @@ angular velocity om:
 
     x+ = x + h v,   q+ = (h/2) [s, om] q,   s = sqrt(4/h^2 - om.om)              advance; back by velocity
     d(v) = dx/h,    d(om) = T dth,   T = (s I - [om]x)/2                          tangent
-    T^T J om = (s J om + om x J om)/2,   T J om = (s J om - om x J om)/2          momentum over h
+    T^T J om = (s J om + om x J om)/2,   T J om = (s J om - om x J om)/2          first_momentum, momentum
 
 dx and dth are changes of the NEXT pose. A step begins with the first momentum and ends with the second, J being the
 inertia at either pose; both are the spatial angular momentum divided by h, which a free body keeps (the sign of the
@@ -90,13 +90,18 @@ def travel(h, row, V):
 
 
 def momentum(h, J, om):
-    """Angular momenta over h with which a step begins, T^T J om, and ends, T J om (3, 3)."""
-    s, Jom = root(h, om), matvec(J, om)
-    along, across = scale(s, Jom), cross(om, Jom)
-    return scale(0.5, add(along, across)), scale(0.5, sub(along, across))
+    """Angular momentum over h with which a step ends: T J om."""
+    Jom = matvec(J, om)
+    return scale(0.5, sub(scale(root(h, om), Jom), cross(om, Jom)))
 
 
-def momentum_slope(h, mass, J, om):
+def first_momentum(h, J, om):
+    """Angular momentum over h with which a step begins: T^T J om."""
+    Jom = matvec(J, om)
+    return scale(0.5, add(scale(root(h, om), Jom), cross(om, Jom)))
+
+
+def first_momentum_slope(h, mass, J, om):
     """Derivative by y (6 x 6) of the momenta over h with which a step begins: mass v/h and T^T J om."""
     s, Jom = root(h, om), matvec(J, om)
     inverse = 1.0 / s

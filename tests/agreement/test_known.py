@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scenes import STANDING, advance, quadruped
+from scenes import advance
 
 from vigym import Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 from vigym.engine import model
 from vigym.engine.contact import Contact
 from vigym.engine.kernels import axis, geometry
@@ -14,7 +16,7 @@ STEPS, TOLERANCE = 20, 1e-11
 
 def simulate(cone: str) -> Simulator:
     """Four robots that are told to bend their legs, three of them pushed sideways."""
-    sim = Simulator(quadruped(), dt=0.005, num_envs=4, tolerance=TOLERANCE, cone=cone)
+    sim = Simulator(unitree_a1.build(), dt=0.005, num_envs=4, tolerance=TOLERANCE, cone=cone)
     sim.set_joint_state(STANDING)
     force = np.zeros((4, 13, 3))
     force[:, 0] = [[0, 0, 0], [30, 0, 0], [0, 30, 0], [-20, 20, 0]]

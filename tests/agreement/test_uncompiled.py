@@ -1,9 +1,11 @@
 """The kernels as plain Python on NumPy do what their compiled code does; an index out of range raises there."""
 
 import numpy as np
-from scenes import KINDS, STANDING, chain, quadruped
+from scenes import KINDS, chain
 
 from vigym import Mechanism, Simulator
+from vigym.assets import four_bar, unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 ENVS = 3  # and a lane that only fills up the group
 LIMIT = 0.4
@@ -21,23 +23,6 @@ def everything(ground: float = -10.0) -> Mechanism:
     tip = f"link {len(KINDS) - 1}"
     m.add_contact("tip", tip, (0.15, 0, 0), offset=ground)
     m.add_contact("wall", tip, (0.1, 0, 0), radius=0.05, normal=(0.2, 1.0, 0.1), offset=-3.0)
-    return m
-
-
-def four_bar() -> Mechanism:
-    """World - a - b - c - world: a parallelogram of hinges about y, in the plane y = 0."""
-    m = Mechanism()
-    for name in "abc":
-        m.add_body(name, mass=1.0, inertia=(0.02, 0.03, 0.02))
-    for name, parent, child, parent_anchor, child_anchor in (
-        ("left", "world", "a", (0, 0, 0), (0, 0, -0.5)),
-        ("top left", "a", "b", (0, 0, 0.5), (-0.75, 0, 0)),
-        ("top right", "b", "c", (0.75, 0, 0), (0, 0, 0.5)),
-        ("right", "world", "c", (1.5, 0, 0), (0, 0, -0.5)),
-    ):
-        m.add_joint(
-            name, "revolute", parent, child, axis=(0, 1, 0), parent_anchor=parent_anchor, child_anchor=child_anchor
-        )
     return m
 
 
@@ -98,21 +83,21 @@ def test_every_kind_of_joint_with_all_that_acts_on_it():
 
 
 def test_a_loop():
-    pair = both_ways(four_bar(), steps=5)
+    pair = both_ways(four_bar.build(), steps=5)
     assert_agree(pair)
     assert pair[0].joint_error().max() < 1e-10
     assert np.abs(pair[0].joint_velocities()).min() > 0.01
 
 
 def test_a_robot_that_lands():
-    pair = both_ways(quadruped(), steps=2, around=STANDING)
+    pair = both_ways(unitree_a1.build(), steps=2, around=STANDING)
     assert_agree(pair)
     assert pair[0].contact_forces()[..., 2].max() > 1.0
 
 
 def test_repeat_and_threads_without_compiling():
     """The options of a compiled simulator are those of an uncompiled one."""
-    sims = [Simulator(four_bar(), num_envs=5, num_threads=threads, compiled=False) for threads in (1, 2)]
+    sims = [Simulator(four_bar.build(), num_envs=5, num_threads=threads, compiled=False) for threads in (1, 2)]
     for sim in sims:
         sim.set_joint_state(np.zeros(4), np.outer(np.arange(5.0), [1, -1, 1, 1]))
     sims[0].step(repeat=2)

@@ -2,6 +2,8 @@
 
 from importlib.util import find_spec
 
+import pytest
+
 from vigym.__main__ import main
 from vigym.benchmarks.rows import read
 
@@ -16,7 +18,7 @@ def test_bench_disc(tmp_path):
             assert row.status == "missing"
             continue
         assert row.status == "ok", row.note
-        assert row.microseconds > 0
+        assert row.microseconds is not None
         assert row.separation == 0.0  # there are no joints
         assert row.failures == 0
         assert row.penetration <= (1e-9 if row.engine == "vigym" else 0.01)
@@ -28,6 +30,10 @@ def test_bench_disc(tmp_path):
     assert float(ours["deepest mm"]) <= 1e-6
     assert (ours["joints open mm"], ours["failed"]) == ("0", "0")
     assert 1 < float(ours["iterations"]) < 10
-    assert all(float(ours[size].replace(",", "")) > 0 for size in ("2", "10", "100", "1000"))
+    for row in rows:
+        if row.engine == "vigym":
+            assert float(ours[str(row.size)].replace(",", "")) == pytest.approx(
+                row.microseconds, rel=0.05
+            )  # two digits
     if find_spec("matplotlib") is not None:
         assert (tmp_path / "disc.png").read_bytes().startswith(b"\x89PNG")

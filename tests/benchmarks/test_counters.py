@@ -74,8 +74,15 @@ def test_iterations_and_flops_hold(name):
         assert counters.worse(key, value, before[key]) <= counters.SLACK, f"{key}: {before[key]} -> {value}"
 
 
-def test_compile_time_and_packed_share_hold():
-    before = json.loads(counters.BASELINE.read_text())
-    now = counters.compile_figures(most=before["compile time"] * (1 + counters.SLACK))
-    for key, value in now.items():
-        assert counters.worse(key, value, before[key]) <= counters.SLACK, f"{key}: {before[key]} -> {value}"
+@pytest.mark.skipif(not counters.X86, reason="only instructions of x86 processors are known")
+def test_packed_share_holds():
+    before = json.loads(counters.BASELINE.read_text())["packed share"]
+    now = counters.compile_figures(tries=1)["packed share"]
+    assert counters.worse("packed share", now, before) <= counters.SLACK, f"{before} -> {now}"
+
+
+@pytest.mark.timing
+def test_compile_time_holds():
+    before = json.loads(counters.BASELINE.read_text())["compile time"]
+    now = counters.compile_figures(most=before * (1 + counters.SLACK))["compile time"]
+    assert counters.worse("compile time", now, before) <= counters.SLACK, f"{before} -> {now}"

@@ -1,36 +1,74 @@
 """Where the time of a step goes: the stages are the step."""
 
+import ast
 import inspect
-import re
+import textwrap
+from collections import Counter
+from typing import Any
+
+import pytest
 
 from vigym.benchmarks import stages
 from vigym.benchmarks.flops import Counted
 from vigym.engine.kernels import interior_point, step
 
-
-def test_every_function_of_a_newton_step_is_in_a_stage():
-    """By name, as interior_point.py calls them; those that only set one number, and those of loops, are left out."""
-    sources = [interior_point.residual, interior_point.factorize, interior_point.correct, interior_point.update]
-    called = {name for source in sources for name in re.findall(r"(\w+)\(m, s, t\)", inspect.getsource(source))}
-    small = {"clear_norm", "check", "clear_sums", "choose_center", "final_length"}
-    small |= {"choose_lift", "update_dry", "residual", "factorize", "correct", "update"}
-    known = {function.__name__ for functions, _ in stages.STAGES.values() for function in functions}
-    assert {name for name in called if "loop" not in name and name not in small and "clear" not in name} <= known
+# Functions of which an iteration is made; all they do is to call others.
+MADE_OF_OTHERS = [interior_point.residual, interior_point.newton_step, interior_point.factorize]
+MADE_OF_OTHERS += [interior_point.substitute, interior_point.correct, interior_point.update]
 
 
-def test_the_stages_add_up_to_a_step():
-    """Operations: those of a whole step, uncompiled, but for the small functions and the last residual."""
-    bench = stages.Bench("A1 standing")
-    total = sum(
-        bench.flops(function) * (calls * bench.iterations if calls else 1)
-        for functions, calls in stages.STAGES.values()
-        for function in functions
-    )
+@pytest.fixture(scope="module")
+def bench() -> stages.Bench:
+    return stages.Bench("A1 standing")
+
+
+def calls(function: Any) -> Counter:
+    """Which functions one that is made of others calls in the end, and how often; those of loops are left out."""
+    (source,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(source, ast.FunctionDef)
+    found: Counter = Counter()
+    for statement in source.body:
+        if isinstance(statement, ast.If) and "loops" in ast.unparse(statement.test):
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Call):
+                called = eval(ast.unparse(node.func), vars(interior_point))
+                found += calls(called) if called in MADE_OF_OTHERS else Counter([called])
+    assert found
+    return found
+
+
+def test_a_newton_iteration_is_made_of_the_stages(bench):
+    """Each function of a stage as often as the stage says; the others hardly cost anything."""
+    called = calls(interior_point.residual) + calls(interior_point.newton_step)
+    known = {function: times for functions, times in stages.STAGES.values() for function in functions if times}
+    assert {function.__name__: called[function] for function in known} == {f.__name__: n for f, n in known.items()}
+    costs = {function: times * bench.flops(function) for function, times in called.items()}
+    others = {function.__name__: cost for function, cost in costs.items() if function not in known}
+    assert sum(others.values()) < 0.01 * sum(costs.values()), others
+
+
+def test_the_stages_add_up_to_a_step(bench):
+    """Operations: those of a whole step, uncompiled, but for the small functions.
+
+    The last residual finds that the step has converged: its stages are counted once more than iterations.
+    """
+    per_stage = {
+        name: times * sum(map(bench.flops, functions)) if times else sum(map(bench.flops, functions))
+        for name, (functions, times) in stages.STAGES.items()
+    }
+    once = sum(flops for name, flops in per_stage.items() if not stages.STAGES[name][1])
+    last = sum(flops for name, flops in per_stage.items() if name.startswith("residual"))
+    iteration = sum(per_stage.values()) - once
     slow = bench.sims[1]
     bench.restore(slow)
     Counted.start()
     slow.step()
     iterations = int(slow.status.iterations.max())
-    whole = Counted.operations / (iterations + 1 / 3)  # the last residual is about a third of an iteration
-    assert 0.85 < total / bench.iterations / whole < 1.15
-    assert bench.ns(step.begin_step, repeat=3, tries=1) > 0
+    assert once + iterations * iteration + last == pytest.approx(Counted.operations, rel=0.01)
+
+
+def test_the_time_of_a_call_is_that_of_many_divided_by_their_number(bench, monkeypatch):
+    ticks = iter([10.0, 13.0, 20.0, 21.0])  # two tries, of 3 s and of 1 s
+    monkeypatch.setattr(stages, "process_time", lambda: next(ticks))
+    assert bench.ns(step.begin_step, repeat=4, tries=2) == 1e9 / 4

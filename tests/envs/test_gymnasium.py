@@ -72,19 +72,21 @@ def test_reward_is_the_sum_of_its_terms(env_id):
         if len(entry) == 5:
             _, reward, _, _, info = entry
             terms = [value for name, value in info.items() if name.startswith("reward_")]
+            assert terms
             np.testing.assert_allclose(reward, sum(terms), rtol=1e-12, atol=1e-12)
 
 
 def test_the_physics_is_reported(env_id):
     env = gym.make(env_id)
-    for entry in rollout(env, 30):
-        if len(entry) == 5:
-            info = entry[-1]
-            assert info["solver_failed"] is False
-            assert info["solver_iterations"] > 0
-            if env.unwrapped.task.sim.model.n_contacts:
-                assert 0.0 <= info["penetration"] < 1e-9
-                assert info["slip"] >= 0.0
+    infos = [entry[-1] for entry in rollout(env, 30) if len(entry) == 5]
+    assert len(infos) == 30
+    for info in infos:
+        assert info["solver_failed"] is False
+        assert info["solver_iterations"] > 0
+    if env.unwrapped.task.sim.model.n_contacts:
+        assert max(info["penetration"] for info in infos) < 1e-9
+        slips = [info["slip"] for info in infos]
+        assert 0.0 < max(slips) < np.inf  # random actions do not leave every foot where it is
 
 
 def test_same_seed_same_trajectory(env_id):

@@ -1,7 +1,7 @@
 """Mechanisms in PyBullet are the same mechanisms, in both of its coordinates, and move as in MuJoCo."""
 
-import mechanisms
 import numpy as np
+import peers
 import pytest
 
 from vigym import Mechanism
@@ -25,11 +25,11 @@ def tree(kinds: tuple[str, ...], free: bool = True) -> Scene:
     m = Mechanism()
     parent = "world"
     if free:
-        m.add_body("root", **mechanisms.random_body(rng))
+        m.add_body("root", **peers.skew_body(rng))
         parent = "root"
     for k, kind in enumerate(kinds):
         name = f"{kind} {k}"
-        body = mechanisms.random_body(rng)
+        body = peers.skew_body(rng)
         m.add_body(name, mass=body["mass"], inertia=body["inertia"])
         anchors = {"parent_anchor": 0.3 * rng.normal(size=3), "child_anchor": 0.3 * rng.normal(size=3)}
         m.add_joint(name, kind, parent, name, axis=rng.normal(size=3), orientation=rng.normal(size=4), **anchors)
@@ -146,7 +146,7 @@ def test_a_long_chain_is_timed():
     where = {"links": 50, "drop": GENTLE}
     (row,) = run(Job("chain", "pybullet", "chain", where, "reduced", {"maximal": False}, steps=10, repeats=1))
     assert row.status == "ok"
-    assert row.microseconds > 0
+    assert row.microseconds is not None
     assert row.separation is None  # not told
 
 

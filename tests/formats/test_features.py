@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from importlib import import_module
 
-import mechanisms
 import numpy as np
 import peers
 import pytest
@@ -61,13 +60,10 @@ def pair(kind: str, seed: int = 3, rate: float = 0.5, **laws) -> Scene:
     """A free body and another one on it, by a skew joint away from zero."""
     rng = np.random.default_rng(seed)
     m = Mechanism()
-    m.add_body("root", **mechanisms.random_body(rng))
-    body = mechanisms.random_body(rng)
+    m.add_body("root", **peers.skew_body(rng))
+    body = peers.skew_body(rng)
     m.add_body("tip", body["mass"], body["inertia"])
-    options = mechanisms.random_joint(rng, kind, laws=False)
-    if kind == "custom":
-        options["constrained"] = (0, 1, 0, 0, 1, 0)  # two slides, two turns
-    m.add_joint("joint", kind, "root", "tip", **options, **laws)
+    m.add_joint("joint", kind, "root", "tip", **peers.skew_joint(rng, kind), **laws)
     n = m.joints[0].n_free
     return peers.in_motion(m, 0.4 * rng.normal(size=n), np.full(n, rate))
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scenes import GRAVITY, advance, box, disc, frames, matrix
+from scenes import GRAVITY, advance, box, frames, matrix
 from scipy.spatial.transform import Rotation
 
 from vigym import Mechanism, Simulator, Sphere
+from vigym.assets import disc
 
 SIZE = np.array([0.4, 0.3, 0.2])
 
@@ -74,7 +75,7 @@ def test_a_spinning_disc_slows_down_and_stops(spin):
     # lag, and h w / 2 of a turn in a step, of either sign.
     h, cf, r, count = 0.01, 0.3, 0.5, 20
     brake = cf * GRAVITY * r / (r**2 / 2)
-    sim = Simulator(disc(count, r, friction=cf), dt=h)
+    sim = Simulator(disc.build(contacts=count, radius=r, friction=cf), dt=h)
     sim.set_state(w=[[[0, 0, spin]]])
     stop = spin / brake
     w = advance(sim, round(1.6 * stop / h), lambda: sim.state.w[0, 0, 2])

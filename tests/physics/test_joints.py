@@ -96,7 +96,7 @@ def test_a_velocity_that_is_set_brings_its_own_energy(rate):
 
 
 def test_rate_of_a_slide_on_a_turntable():
-    # DESIGN, errors of published codes, number 6. On a table that turns at W, a mass that slides at u along its track
+    # An error of published codes. On a table that turns at W, a mass that slides at u along its track
     # has velocity v = u axis + W x r; the rate of the slide is (v - W x r) . axis = u. Without the parent's rotation
     # it would read v . axis = u + (W x r) . axis, which differs since the track does not point along the radius.
     m = Mechanism(gravity=(0, 0, 0))

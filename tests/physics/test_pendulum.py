@@ -1,11 +1,12 @@
 """Pendulums: period, trajectory and energy against closed forms and against minimal coordinates."""
 
 import numpy as np
-from scenes import GRAVITY, advance, double_pendulum, orders, pendulum, rod_inertia
+from scenes import GRAVITY, advance, orders, rod_inertia
 from scipy.integrate import solve_ivp
 from scipy.special import ellipk
 
 from vigym import Simulator
+from vigym.assets import double_pendulum, pendulum
 
 AMPLITUDES = np.array([0.1, 1.0, 2.0, 3.0])  # rad
 
@@ -18,7 +19,7 @@ def test_period():
     exact = 4 * np.sqrt((across + 0.25) / (GRAVITY * 0.5)) * ellipk(np.sin(AMPLITUDES / 2) ** 2)
     errors = []
     for h in (0.02, 0.01, 0.005):
-        sim = Simulator(pendulum(), dt=h, num_envs=len(AMPLITUDES))
+        sim = Simulator(pendulum.build(height=0.0), dt=h, num_envs=len(AMPLITUDES))
         sim.set_joint_state(AMPLITUDES[:, None])
         angle = advance(sim, round(12.0 / h), lambda sim=sim: sim.joint_positions()[:, 0]).T
         periods = []
@@ -60,7 +61,7 @@ def test_double_pendulum_follows_its_equations_at_first_order():
     exact = np.array([double_pendulum_exact(start, times).T for start in starts])
     errors = []
     for h in (0.01, 0.005, 0.0025, 0.00125):
-        sim = Simulator(double_pendulum(), dt=h, num_envs=4)
+        sim = Simulator(double_pendulum.build(height=0.0), dt=h, num_envs=4)
         sim.set_joint_state(starts[:, :2], starts[:, 2:])
         every = round(times[0] / h)
         angles = advance(sim, len(times) * every, sim.joint_positions)[every - 1 :: every]
@@ -75,7 +76,7 @@ def test_energy_has_no_trend():
     # A symplectic scheme keeps a nearby energy: the error of E swings within O(h) and stays there for ever. Two of the
     # motions are regular, two chaotic. A drift of 1e-6 of the swing a step would set the first and last tenth apart.
     h, steps = 0.01, 100_000
-    sim = Simulator(double_pendulum(), dt=h, num_envs=4)
+    sim = Simulator(double_pendulum.build(height=0.0), dt=h, num_envs=4)
     sim.set_joint_state([[0.3, 0.2], [0.8, -0.5], [1.8, 0.4], [2.5, 1.0]])
     start = sim.energy()
     errors = advance(sim, steps, lambda: sim.energy() - start, every=10).reshape(10, -1, 4)

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from scenes import GAP, OPEN, STANDING, advance, box, chain, quadruped
+from scenes import GAP, OPEN, advance, box, chain
 from scipy.spatial.transform import Rotation
 
 from vigym import Mechanism, Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 H = 0.01
 
@@ -128,18 +130,17 @@ def test_spinning_boxes_hit_the_ground():
 
 
 def standing(**options) -> Simulator:
-    sim = Simulator(quadruped(**options), dt=0.005, num_envs=4)
+    sim = Simulator(unitree_a1.build(**options), dt=0.005, num_envs=4)
     sim.set_joint_state(STANDING)
     return sim
 
 
 @pytest.mark.parametrize("times", [1.0, 10.0, 100.0])
 def test_efforts_of_a_robot_without_limits_of_effort(times):
-    # 24 N m is what its motors could do: 2400 N m accelerate a calf by 1e6 rad/s^2 and slam all joints into their
-    # stops.
+    # 100 times what its motors can do accelerates a calf by 1e6 rad/s^2 and slams all joints into their stops.
     rng = np.random.default_rng(14)
     sim = standing(effort_limit=np.inf)
-    solved = survive(sim, 60, effort=lambda k: times * 24.0 * rng.uniform(-1, 1, (4, 12)))
+    solved = survive(sim, 60, effort=lambda k: times * unitree_a1.EFFORT_LIMIT * rng.uniform(-1, 1, (4, 12)))
     if times == 1.0:
         assert (solved == 1.0).all()
     assert_usable(sim, standing(effort_limit=np.inf), 20, target=STANDING)

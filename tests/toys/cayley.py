@@ -80,11 +80,12 @@ else:
         return h * (dot(row[:3], v) + dot(row[3:], om))
 
     def momentum(h, J, om):
-        u, Jom = scale(0.5 * h, om), matvec(J, om)
-        along, across = add(Jom, scale(dot(u, Jom), u)), cross(u, Jom)
-        return scale(1.0 / h, add(along, across)), scale(1.0 / h, sub(along, across))
+        return scale(-1.0, first_momentum(h, J, scale(-1.0, om)))
 
-    def momentum_slope(h, mass, J, om):
+    def first_momentum(h, J, om):
+        return scale(1.0 / h, transposed(scale(0.5 * h, om), matvec(J, om)))
+
+    def first_momentum_slope(h, mass, J, om):
         u, Jom = scale(0.5 * h, om), matvec(J, om)
         D = [[0.0] * 6 for _ in range(6)]
         columns = []

@@ -6,6 +6,7 @@ import scenes
 from scenes import change
 
 from vigym import InputError, Simulator
+from vigym.assets import unitree_a1
 from vigym.engine import gradients
 from vigym.engine.rotation import from_rotation_vector, multiply
 from vigym.engine.state import State
@@ -98,12 +99,12 @@ def test_falling_box_and_no_gradients_without_a_step():
 
 
 def test_driven_robot_on_its_feet():
-    sim = Simulator(scenes.quadruped(), dt=0.005, tolerance=1e-10)
-    sim.set_joint_state(scenes.STANDING)
+    sim = Simulator(unitree_a1.build(), dt=0.005, tolerance=1e-10)
+    sim.set_joint_state(unitree_a1.STANDING)
     for k in range(60):
-        sim.step(target=scenes.STANDING + 0.05 * np.sin(0.1 * k))
+        sim.step(target=unitree_a1.STANDING + 0.05 * np.sin(0.1 * k))
     # pushing along an axis moves its own joint, and the effect of an effort is positive
-    sim.step(target=scenes.STANDING)
+    sim.step(target=unitree_a1.STANDING)
     effort = sim.gradients().effort[0]
     assert effort.shape == (12 * 13, 12)
     assert np.isfinite(effort).all()
@@ -112,11 +113,11 @@ def test_driven_robot_on_its_feet():
         moved = []
         for sign in (1, -1):
             sim.restore(before)
-            sim.step(sign * 1e-4 * np.eye(12)[axis], target=scenes.STANDING)
+            sim.step(sign * 1e-4 * np.eye(12)[axis], target=unitree_a1.STANDING)
             moved.append(sim.state.v[0].ravel())
         # feet may stick or slide within the difference: compare in size only
         sim.restore(before)
-        sim.step(target=scenes.STANDING)
+        sim.step(target=unitree_a1.STANDING)
         exact = sim.gradients().effort[0].reshape(13, 12, 12)[:, 6:9, axis].ravel()
         difference = (moved[0] - moved[1]) / 2e-4
         np.testing.assert_allclose(exact, difference, atol=0.05 * np.abs(difference).max() + 1e-4)

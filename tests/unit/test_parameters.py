@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
-from scenes import STANDING, advance, box, hinge_and_slider, quadruped
+from scenes import advance, box, hinge_and_slider
 
 from vigym import InputError, Simulator
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
 
 def test_friction_and_mass_of_each_environment():
@@ -38,7 +40,7 @@ def test_drives_of_each_environment():
     other.restore(saved)
     advance(other, 10, effort=np.full((2, 2), 10.0)), advance(sim, 10, effort=np.full((2, 2), 10.0))
     np.testing.assert_array_equal(other.joint_velocities(), sim.joint_velocities())
-    robot = Simulator(quadruped(), num_envs=2, dt=0.005)
+    robot = Simulator(unitree_a1.build(), num_envs=2, dt=0.005)
     robot.set_joint_state(STANDING)
     robot.set_parameters(kp=np.array([[80.0], [40.0]]) + np.zeros(12), kd=2.0 * np.ones(12))
     advance(robot, 300, target=STANDING)
@@ -62,7 +64,7 @@ def test_drives_of_each_environment():
     ],
 )
 def test_bad_parameters(values, message):
-    sim = Simulator(quadruped(), num_envs=2)
+    sim = Simulator(unitree_a1.build(), num_envs=2)
     before = sim.save()
     with pytest.raises(InputError, match=message):
         sim.set_parameters(**values)

@@ -17,7 +17,7 @@ STILL = [0.0, 0.0, 0.0]  # guess for the shortest way round
 ROUND = 1e-15
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 unit_numbers = st.floats(-1, 1)
 vectors = hnp.arrays(float, 3, elements=st.floats(-10, 10))
 signs = st.sampled_from([-1.0, 1.0])
@@ -126,7 +126,7 @@ def test_a_tiny_rotation_keeps_its_digits():
 # -------------------- rotation vector in kernels
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(phi=rotation_vectors(), sign=signs)
 def test_rotation_vector(phi, sign):
     got, _ = kernel.rotation_vector(list(sign * quaternion(Rotation.from_rotvec(phi))), STILL)
@@ -142,7 +142,7 @@ def right_turned(q, direction, size):
     return [complex(x) for x in kernel.multiply([complex(x) for x in q], small_turn)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(phi=rotation_vectors(), sign=signs)
 def test_rotation_vector_jacobian(phi, sign):
     """K = d(phi)/d(theta), theta a small turn in the child's frame: q -> q exp(theta), by complex step.

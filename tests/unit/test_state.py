@@ -7,12 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scenes import STANDING, pendulum, quadruped
+from scenes import pendulum
 from scipy.spatial.transform import Rotation
 
 from vigym import InputError, Mechanism, Simulator, StateError
+from vigym.assets import unitree_a1
+from vigym.assets.unitree_a1 import STANDING
 
-ROBOT = quadruped()  # contacts, limits, drives
+ROBOT = unitree_a1.build()  # contacts, limits, drives
 TARGET = STANDING + 0.2
 
 
@@ -85,7 +87,7 @@ def test_the_warm_start_is_part_of_the_state():
 def test_restore_into_an_equal_simulator(threads, as_type):
     sim = robots()
     go_on(sim)
-    other = Simulator(quadruped(), num_envs=5, num_threads=threads)
+    other = Simulator(unitree_a1.build(), num_envs=5, num_threads=threads)
     other.restore(as_type(sim.save()))
     assert go_on(other) == go_on(sim)
 
@@ -144,7 +146,7 @@ def with_contact(m: Mechanism) -> Mechanism:
 
 OTHERS: dict[str, Callable[[], Simulator]] = {
     "num_envs": lambda: Simulator(pendulum(), num_envs=3),
-    "robot": lambda: Simulator(quadruped(), num_envs=2),
+    "robot": lambda: Simulator(unitree_a1.build(), num_envs=2),
     "another joint": lambda: Simulator(slider(), num_envs=2),
     "dt": lambda: Simulator(pendulum(), num_envs=2, dt=0.02),
     "more contacts": lambda: Simulator(with_contact(pendulum()), num_envs=2),

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 pytest.importorskip("pybullet", reason="the peer; pip install vigym[compare] (Python < 3.12)")
 
 from urdf.peer import DATA, Peer, read
-from urdf.trees import random_tree
+from urdf.trees import Tree, trees
 from urdf.write import write_urdf
 
 from vigym import Mechanism, Simulator
@@ -160,13 +161,17 @@ def test_robots(file: str, floating: bool, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("floating", [True, False])
-@pytest.mark.parametrize("seed", range(3))
-def test_random_trees(seed: int, floating: bool, tmp_path: Path) -> None:
+def test_random_trees(floating: bool, tmp_path: Path) -> None:
     """Inertias, frames and axes all askew, with links welded on: more than the robots have."""
-    text, _ = random_tree(np.random.default_rng(seed), 8)
-    path = tmp_path / "tree.urdf"
-    path.write_text(f'<robot name="tree">{text}</robot>')
-    accelerations_agree(path, floating, tmp_path)
+
+    @settings(max_examples=5)
+    @given(trees(most=8))
+    def agree(tree: Tree) -> None:
+        path = tmp_path / "tree.urdf"
+        path.write_text(f'<robot name="tree">{tree.text}</robot>')
+        accelerations_agree(path, floating, tmp_path)
+
+    agree()
 
 
 def accelerations_agree(path: Path, floating: bool, tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
+import mechanisms
 import numpy as np
 import pytest
+from hypothesis import given, settings
 from scipy.spatial.transform import Rotation
-from urdf.trees import BASE, joint, link, random_tree
+from urdf.trees import BASE, Tree, joint, link, trees
 
 from vigym import Box, Mechanism, Simulator, Sphere
 from vigym.formats.urdf import UrdfWarning, load_urdf, read_urdf
@@ -142,22 +144,16 @@ def test_zero_inertia_is_that_of_the_box_around_the_shapes(urdf: Write) -> None:
 # -------------------- poses
 
 
-@pytest.mark.parametrize("floating", [True, False])
-@pytest.mark.parametrize("seed", range(5))
-def test_link_poses_are_products_of_origins_and_motions(urdf: Write, seed: int, floating: bool) -> None:
-    rng = np.random.default_rng(seed)
-    text, joints = random_tree(rng, 9)
-    place, turn = rng.normal(size=3), Rotation.random(random_state=seed)
-    model = read_urdf(
-        urdf(text), floating=floating, position=place, orientation=np.roll(turn.as_quat(), 1), contacts=()
-    )
+def poses_are_products(
+    path: Path, tree: Tree, floating: bool, place: np.ndarray, turn: Rotation, phi: np.ndarray
+) -> None:
+    model = read_urdf(path, floating=floating, position=place, orientation=np.roll(turn.as_quat(), 1), contacts=())
     sim = Simulator(model.mechanism, compiled=False)
-    phi = rng.uniform(-2, 2, sim.model.n_axes)
-    sim.set_joint_state(phi)
+    sim.set_joint_state(phi[: sim.model.n_axes])
     x, q = model.link_poses(sim.state.x[0], sim.state.q[0])
 
     poses, axis = [(turn.as_matrix(), place)], 0
-    for made in joints:
+    for made in tree.joints:
         R, p = poses[made["parent"]]
         p, R = p + R @ made["xyz"], R @ Rotation.from_euler("xyz", made["rpy"]).as_matrix()  # about fixed axes
         if made["kind"] != "fixed":
@@ -170,7 +166,20 @@ def test_link_poses_are_products_of_origins_and_motions(urdf: Write, seed: int, 
     for k, (R, p) in enumerate(poses):
         assert x[k] == pytest.approx(p, abs=1e-12)
         assert matrix(q[k]) == pytest.approx(R, abs=1e-12)
+    assert axis == sim.model.n_axes
     assert sim.joint_error().max() < 1e-12
+
+
+@pytest.mark.parametrize("floating", [True, False])
+def test_link_poses_are_products_of_origins_and_motions(urdf: Write, floating: bool) -> None:
+    most = 9
+
+    @settings(max_examples=10)
+    @given(trees(most), mechanisms.arrays(2.0, 3), mechanisms.orientations, mechanisms.arrays(2.0, most - 1))
+    def agree(tree: Tree, place: np.ndarray, turn: tuple[float, ...], phi: np.ndarray) -> None:
+        poses_are_products(urdf(tree.text), tree, floating, place, Rotation.from_quat(np.roll(turn, -1)), phi)
+
+    agree()
 
 
 def test_a_pendulum_is_the_one_built_by_hand(urdf: Write) -> None:
