@@ -159,7 +159,7 @@ def compare(new: Array, old: Array) -> str:
     if digest(new) == digest(old):
         return "equal"
     first, most = (float(np.abs(new[rows] - old[rows]).max(initial=0.0)) for rows in (slice(1), slice(None)))
-    verdict = "rounding" if first < LARGEST else "DIFFERS"
+    verdict = "rounding" if first < LARGEST else "DIFFERS"  # as NaN does
     return f"{verdict}: {first:.2g} after one step, {most:.2g} in {LOOKS[-1]}"
 
 
