@@ -186,7 +186,9 @@ class Fingerprint:
             for part, values in case().arrays.items():
                 key = f"{name}, {part}"
                 states[key] = values
-                told = compare(values, before[key]) if key in before else ""
+                told = ""
+                if self.against is not None:
+                    told = compare(values, before[key]) if key in before else "DIFFERS: not in the file"
                 different += "DIFFERS" in told
                 print(f"{digest(values)}  {key:48s} {told}", flush=True)
         if self.out is not None:

@@ -1,4 +1,4 @@
-"""Which states may be set: joints closed, nothing in the ground, coordinates within limits, no impossible spin."""
+"""States that may be set: joints closed, nothing in the ground, coordinates within limits, no impossible spin."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.errors import InputError
 from vigym.engine.lanes import Lanes, Track
-from vigym.engine.model import Model
+from vigym.engine.model import Model, limit_of
 from vigym.engine.rotation import Array
 from vigym.engine.validation import batch, count
 
@@ -20,23 +20,20 @@ from vigym.engine.validation import batch, count
 class Control(NamedTuple):
     """A kind of control.
 
-    field, column: of the state store, where it is kept; column None is all of them
     on_bodies: acts on bodies, or else on free joint axes
     of_drive: followed by drives, and kept until another one is given; all others are zero in a step without them
     """
 
-    field: str
-    column: int | None = None
     on_bodies: bool = False
     of_drive: bool = False
 
 
 CONTROLS = {
-    "effort": Control("effort", 0),
-    "force": Control("force", on_bodies=True),
-    "torque": Control("torque", on_bodies=True),
-    "target": Control("target", 0, of_drive=True),
-    "target_velocity": Control("target_velocity", 0, of_drive=True),
+    "effort": Control(),
+    "force": Control(on_bodies=True),
+    "torque": Control(on_bodies=True),
+    "target": Control(of_drive=True),
+    "target_velocity": Control(of_drive=True),
 }
 MOMENTARY = frozenset(name for name, control in CONTROLS.items() if not control.of_drive)
 
@@ -54,10 +51,9 @@ class Controls:
         self._shapes = {
             name: (model.n_bodies, 3) if control.on_bodies else (model.n_axes,) for name, control in CONTROLS.items()
         }
-        driven = model.driven_axes
-        self._has_drives = bool(driven.any())
-        clamped = np.isfinite(model.per_axis("effort_limit")) & ~driven
-        self._clamps, self._unclamped = bool(clamped.any()), np.flatnonzero(~clamped)
+        self._driven = model.driven_axes
+        self._has_drives = bool(self._driven.any())
+        self._clamps = bool((np.isfinite(model.per_axis("effort_limit")) & ~self._driven).any())
         self._nonzero = MOMENTARY  # those of them that may differ from zero
 
     def restored(self) -> None:
@@ -67,10 +63,7 @@ class Controls:
     def effort_limit(self) -> Array:
         """Limits to which efforts are cut before a step, (num_envs, n_axes); infinite where there is none, and where a
         drive acts: there, the kernels cut the sum of effort and drive."""
-        limit = self._lanes.get("effort_limit")[..., 0]
-        if self._unclamped.size:
-            limit[:, self._unclamped] = np.inf
-        return limit
+        return np.where(self._driven, np.inf, limit_of(self._lanes.values("effort_limit")))
 
     def take(
         self,
@@ -88,8 +81,7 @@ class Controls:
         checked = {name: batch(value, name, num_envs, self._shape(name), InputError) for name, value in given.items()}
         self.clear(but=given)
         for name, value in checked.items():
-            field, array, column = self._track(name, value)
-            self._lanes.set(field, array, column=column)
+            self._lanes.set(*self._track(name, value))
 
     def tracks(self, given: Mapping[str, ArrayLike], steps: int) -> list[Track]:
         """The controls of every step of a rollout, (steps, num_envs, ...) or (num_envs, ...), checked; see `clear`."""
@@ -103,7 +95,7 @@ class Controls:
         """Set efforts, forces and torques to zero, `but` those that are written next."""
         kept = MOMENTARY.intersection(but)
         for name in self._nonzero - kept:
-            self._lanes.zero(CONTROLS[name].field)
+            self._lanes.zero(name)
         self._nonzero = kept
 
     def count_steps(self, given: Mapping[str, ArrayLike], steps: int | None) -> int:
@@ -128,8 +120,8 @@ class Controls:
         return self._shapes[name]
 
     def _track(self, name: str, value: Array) -> Track:
-        """Where a checked control goes, and its values; efforts within their limits."""
+        """The field of a checked control, and its values; efforts within their limits."""
         if name == "effort" and self._clamps:
             limit = self.effort_limit()
             value = np.maximum(np.minimum(value, limit), -limit)
-        return Track(CONTROLS[name].field, value, CONTROLS[name].column)
+        return Track(name, value)

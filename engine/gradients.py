@@ -30,8 +30,8 @@ MOST_LANES = 2048  # that run at once: what they need of memory grows with their
 BEFORE = ("x", "q", "v", "w", "h0", "angle", "rebound")  # whose values before the last step are kept
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
-Step = tuple[str, int, tuple[int, ...]]  # one input: a field, an entity of it, the columns that move together
-EACH = {"force": [(0,), (1,), (2,)], "torque": [(0,), (1,), (2,)], "inertia": [(k,) for k in range(6)]}
+Step = tuple[str, int, int]  # one input: a field, an entity of it, a column
+SEVERAL = ("force", "torque", "inertia")  # have several columns
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,11 @@ class Gradients:
 
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
-    source, columns = parameters.Place(name)
     if name not in CONTROLS:
         parameters.shape(sim.model, name)  # InputError if there is no such parameter
-        source, columns = parameters.PLACES[name]
-    entities = getattr(sim._lanes.store, source).shape[1]
-    return [(source, entity, together) for entity in range(entities) for together in EACH.get(name, [columns])]
+    field = parameters.FIELDS.get(name, name)
+    _, entities, columns, _ = getattr(sim._lanes.store, field).shape
+    return [(field, entity, column) for entity in range(entities) for column in range(columns)]
 
 
 def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) -> Gradients:
@@ -89,7 +88,7 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
     found = dict(zip(names, others, strict=True))
     if "effort_limit" in found:
         found["effort_limit"] = found["effort_limit"] + effort * np.where(free, 0.0, np.sign(applied))
-    for name in EACH.keys() & found:
+    for name in found.keys() & set(SEVERAL):
         found[name] = found[name].reshape(sim.num_envs, bodies, sim.model.n_bodies, -1)
     if "inertia" in found:  # a change of both entries of a symmetric pair is half from each
         half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
@@ -155,9 +154,8 @@ def perturb(s: Group, steps: Sequence[Step]) -> None:
             s.q[i, :, lanes[1]] += 1j * STEP * multiply(s.q[i, :, lanes[1]].real.T, half).T
             s.v[i, k, lanes[2]] += 1j * STEP
             s.w[i, k, lanes[3]] += 1j * STEP
-    for k, (name, entity, columns) in enumerate(steps):
-        for column in columns:
-            getattr(s, name)[entity, column, 12 * len(s.x) + k :: inputs + 1] += 1j * STEP
+    for k, (name, entity, column) in enumerate(steps):
+        getattr(s, name)[entity, column, 12 * len(s.x) + k :: inputs + 1] += 1j * STEP
 
 
 def move_coordinates(m: Group, s: Group, t: Group) -> None:

@@ -1,7 +1,9 @@
 """The buffers of all environments: SIMD lanes inside, arrays (num_envs, ...) outside; and the call of the kernel."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,20 +24,11 @@ _step, _publish = jit.kernel(step), jit.readout(publish)
 Indices = NDArray[np.int64]
 
 
-class Snapshot(NamedTuple):
-    """Memory of some lane groups at some time."""
-
-    groups: Indices
-    slab: Array
-    published: bool
-
-
 class Track(NamedTuple):
-    """A field at every step: (steps, num_envs, n, k), or (steps, num_envs, n) if it is one of its columns."""
+    """A field at every step: (steps, num_envs, n, k), or (steps, num_envs, n) if it has one column."""
 
     field: str
     array: Array
-    column: int | None = None
 
 
 class Lanes:
@@ -51,7 +44,8 @@ class Lanes:
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self._entries: dict[Any, Any] = {}
-        self.published = False  # whether what contacts tell is that of the state
+        self.is_published = False  # the published fields belong to the state that is there
+        self._publishing = Lock()
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
@@ -73,29 +67,31 @@ class Lanes:
         rows = self._rows[name]
         return rows.copy().reshape(len(rows) * LANES, *rows.shape[2:])[: self.num_envs]
 
-    def told(self, name: str, env: int | None = None) -> Array:
-        """A copy of a field that contacts publish, of all environments or of one."""
-        if not self.published:
+    def values(self, name: str) -> Array:
+        """A copy of a field that has one column, (num_envs, n)."""
+        return self.get(name)[..., 0]
+
+    def published(self, name: str) -> Array:
+        """A copy of a field that contacts publish."""
+        if not self.is_published:
             self.publish()
-        return self.get(name) if env is None else self.row(name, env)
+        return self.get(name)
 
     def row(self, name: str, env: int) -> Array:
         """A copy of a field of one environment, (n, k)."""
         return self._rows[name][divmod(env, LANES)].copy()
 
-    def set(self, name: str, value: Array, env: Indices | None = None, column: int | None = None) -> None:
-        """Write (len(env), n, k) into the environments `env`, (num_envs, n, k) into all, or (..., n) into a column."""
-        rows = self._rows[name] if column is None else self._rows[name][..., column]
-        if env is not None:
-            rows[env // LANES, env % LANES] = value
-            return
+    def set(self, name: str, value: Array) -> None:
+        """Write (num_envs, n, k), or (num_envs, n) if the field has one column."""
+        rows = self._rows[name]
+        value = value.reshape(self.num_envs, *rows.shape[2:])
         full, rest = divmod(self.num_envs, LANES)
         rows[:full] = value[: full * LANES].reshape(full, LANES, *rows.shape[2:])
         if rest:
             rows[full, :rest] = value[full * LANES :]
 
     def put(self, env: Indices, **fields: Array | float) -> None:
-        """Write (len(env), n, k), or what fits there, into several fields of the environments `env`."""
+        """Write (len(env), n, k), or what can be broadcast to that, into fields of the environments `env`."""
         group, lane = np.divmod(env, LANES)
         for name, value in fields.items():
             self._rows[name][group, lane] = value
@@ -106,16 +102,15 @@ class Lanes:
 
     def run(self, repeat: int, resumed: bool = False) -> None:
         """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began."""
-        self.published = False
+        self.is_published = False
         if not self.compiled:
             with np.errstate(all="ignore"):
                 step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat, resumed)
             return
-        entry = self._entry(_step)
         if len(self.scratch) > 1:
             self._plan.run(repeat, resumed=resumed)
         else:
-            entry(*self._job, repeat, resumed)
+            self._entry(_step)(*self._job, repeat, resumed)
 
     def _entry(self, kernel: Any) -> Any:
         """The machine code of a kernel for these stores, compiled when it is first asked for."""
@@ -125,31 +120,38 @@ class Lanes:
 
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
-        groups, whole = self.store.groups, env is None or len(env) == self.num_envs
-        self.published |= whole
-        if not self.store.features.contacts:
-            return
-        if not self.compiled:
-            with np.errstate(all="ignore"):
-                publish(self.constants[0], self.store, self.scratch[0][0], 0, groups)
-            return
-        entry = self._entry(_publish)
-        some = [] if env is None or whole else np.unique(env // LANES).tolist()
-        for first, last in [(0, groups)] if whole else [(group, group + 1) for group in some]:
-            entry(*self._job[:3], first, last)
+        whole = env is None or len(env) == self.num_envs
+        spans = [(0, self.store.groups)]
+        if env is not None and not whole:
+            spans = [(group, group + 1) for group in np.unique(env // LANES).tolist()]
+        with self._publishing:  # readers in several threads share the scratch memory
+            if self.is_published and env is None:
+                return
+            if self.store.features.contacts:
+                for first, last in spans:
+                    if self.compiled:
+                        self._entry(_publish)(*self._job[:3], first, last)
+                    else:
+                        with np.errstate(all="ignore"):
+                            publish(self.constants[0], self.store, self.scratch[0][0], first, last)
+            self.is_published |= whole
 
-    def snapshot(self, env: Indices) -> Snapshot:
-        """All that belongs to the environments `env` (and their neighbours), for `put_back`."""
+    @contextmanager
+    def undone(self, env: Indices, *, always: bool = False) -> Iterator[None]:
+        """Undo what a block changes of the environments `env` if it raises (or is interrupted), or `always`."""
         groups = np.unique(env // LANES)
-        return Snapshot(groups, self.store.slab[groups], self.published)
-
-    def put_back(self, snapshot: Snapshot) -> None:
-        """Undo all changes since the snapshot."""
-        self.store.slab[snapshot.groups], self.published = snapshot.slab, snapshot.published
+        slab, is_published = self.store.slab[groups], self.is_published
+        done = False
+        try:
+            yield
+            done = True
+        finally:
+            if always or not done:
+                self.store.slab[groups], self.is_published = slab, is_published
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
         """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""
-        self.published = False
+        self.is_published = False
         tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
         stride = self.store.slab.strides[0]
         script = [self.num_envs, LANES, stride, len(inward), len(outward)]
@@ -158,11 +160,10 @@ class Lanes:
         numbers = np.array(script, np.int64)
         self._plan.run(steps, script=numbers.ctypes.data)
 
-    def _place(self, track: Track) -> tuple[int, int, int, int]:
-        """Address of the field in the first group, and of the array; numbers of an environment, how far apart there."""
+    def _place(self, track: Track) -> tuple[int, int, int]:
+        """Address of the field in the first group, and of the array; how many numbers an environment has."""
         start, _, (n, k, _) = self.store.fields[track.field]
-        address = self.store.slab.ctypes.data + WORD * (start + LANES * (track.column or 0))
-        return address, track.array.ctypes.data, *((n * k, 1) if track.column is None else (n, k))
+        return self.store.slab.ctypes.data + WORD * start, track.array.ctypes.data, n * k
 
     @cached_property
     def _plan(self) -> Plan:

@@ -201,10 +201,20 @@ class Model:
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
             **{name: column(name)[:, None] for name in PER_AXIS},
             "bounds": np.where(finite, bounds, 0.0),
-            "effort_limit": np.where(np.isfinite(limit), limit, 0.0)[:, None],
+            "effort_limit": kept_limit(limit)[:, None],
             "dry_friction": friction[:, None],
             "bounded": np.stack([*finite.T, cut, cut, dry, dry], -1).astype(float),
         }
+
+
+def kept_limit(limit: np.ndarray) -> np.ndarray:
+    """Effort limits as the kernels keep them: 0 stands for none, as infinity would spoil products."""
+    return np.where(np.isfinite(limit), limit, 0.0)
+
+
+def limit_of(kept: np.ndarray) -> np.ndarray:
+    """Effort limits from what the kernels keep; infinite where there is none."""
+    return np.where(kept > 0.0, kept, np.inf)
 
 
 def driven(joint: Joint) -> np.ndarray:

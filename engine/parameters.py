@@ -4,50 +4,29 @@ The kernels hold them in lanes; what the mechanism does not use is not compiled,
 only be changed on axes that have one.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from vigym.engine.errors import InputError
+from vigym.engine.kernels.axis import CUT, UNCUT
 from vigym.engine.lanes import Indices, Lanes
-from vigym.engine.model import Model
+from vigym.engine.model import Model, kept_limit, limit_of
 from vigym.engine.rotation import Array
 
 SIX = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])  # of a symmetric matrix
 NINE = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 
 
-class Place(NamedTuple):
-    """Where a parameter is kept: columns of a field."""
-
-    field: str
-    columns: tuple[int, ...] = (0,)
-
-
-PLACES = {
-    "mass": Place("mass"),
-    "inertia": Place("inertia", (0, 1, 2, 3, 4, 5)),
-    "friction": Place("friction"),
-    "restitution": Place("restitution"),
-    "compliance": Place("compliance"),
-    "contact_damping": Place("contact_damping"),
-    "offset": Place("offset"),
-    "stiffness": Place("stiffness"),
-    "damping": Place("damping"),
-    "kp": Place("kp"),
-    "kd": Place("kd"),
-    "effort_limit": Place("effort_limit"),
-    "joint_friction": Place("dry_friction"),
-}
-
-
+OF_BODIES = ("mass", "inertia")
 OF_CONTACTS = ("friction", "restitution", "compliance", "contact_damping", "offset")
+OF_AXES = ("stiffness", "damping", "kp", "kd", "effort_limit", "joint_friction")
+# Parameter -> field of the state store
+FIELDS = {name: name for name in OF_BODIES + OF_CONTACTS + OF_AXES} | {"joint_friction": "dry_friction"}
 
 
 def shape(model: Model, name: str) -> tuple[int, ...]:
     """Shape of a parameter in one environment."""
-    if name not in PLACES:
-        raise InputError(f"parameter {name!r} is unknown; known: {', '.join(PLACES)}")
+    if name not in FIELDS:
+        raise InputError(f"parameter {name!r} is unknown; known: {', '.join(FIELDS)}")
     parts = {"mass": (model.n_bodies,), "inertia": (model.n_bodies, 3, 3)}
     parts |= dict.fromkeys(OF_CONTACTS, (model.n_contacts,))
     return parts.get(name, (model.n_axes,))
@@ -55,26 +34,21 @@ def shape(model: Model, name: str) -> tuple[int, ...]:
 
 def read(lanes: Lanes, name: str) -> Array:
     """A parameter of all environments (num_envs, *shape)."""
-    place = PLACES[name]
-    values = lanes.get(place.field)
     if name == "inertia":
+        values = lanes.get(name)
         return values[..., NINE].reshape(*values.shape[:-1], 3, 3)
-    if name == "effort_limit":
-        values[values == 0.0] = np.inf
-    return values[..., place.columns[0]]
+    values = lanes.values(FIELDS[name])
+    return limit_of(values) if name == "effort_limit" else values
 
 
-def write(lanes: Lanes, name: str, value: Array, env: Indices) -> None:
+def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> None:
     """Set a parameter (len(env), *shape), which was checked, of the environments `env`."""
-    place = PLACES[name]
     if name == "effort_limit":
-        value = np.where(np.isfinite(value), value, 0.0)
-    field = lanes.get(place.field)[env]
-    if name == "inertia":
-        field = value[..., SIX[0], SIX[1]]
-    else:
-        field[..., place.columns] = value[..., None]
-    lanes.set(place.field, field, env)
+        bounded = lanes.get("bounded")[env]
+        bounded[..., [CUT, UNCUT]] = (np.isfinite(value) & model.driven_axes)[..., None]
+        lanes.put(env, bounded=bounded)
+        value = kept_limit(value)
+    lanes.put(env, **{FIELDS[name]: value[..., SIX[0], SIX[1]] if name == "inertia" else value[..., None]})
 
 
 def check(model: Model, name: str, value: Array, env: Indices) -> None:

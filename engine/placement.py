@@ -19,7 +19,7 @@ from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import STATUS, State
-from vigym.engine.validation import batch
+from vigym.engine.validation import batch, indices
 
 
 class Placement:
@@ -47,7 +47,7 @@ class Placement:
         """Check where environments were made, when that is first used."""
         if not self.is_checked:
             state = State(*(self._lanes.get(name) for name in "xqvw"))
-            self._check(self._all, state, self._lanes.get("angle")[..., 0])
+            self._check(self._all, state, self._lanes.values("angle"))
             self._write(self._all)
 
     def set(self, env: Indices, given: Mapping[str, Any]) -> None:
@@ -56,7 +56,7 @@ class Placement:
         if "x" in given or "q" in given:
             phi = coordinates.positions(model, new.x, new.q)
         else:
-            phi = self._lanes.get("angle")[env, :, 0]  # with the turns counted so far
+            phi = self._lanes.values("angle")[env]  # with the turns counted so far
         self._check(env, new, phi)
         h0 = self._step_before(new.w)
         self._write(env, new, phi, coordinates.velocities(model, *new, h0), h0)
@@ -83,21 +83,22 @@ class Placement:
         self._check(env, new, phi, closed=not model.loops.joints)
         self._write(env, new, phi, rates, h0)
 
-    def told(self, name: str, env: int | None = None) -> Array:
-        """A field that contacts publish, of all environments or of one; of a start that nobody has used yet, without
-        leaving a trace of having looked."""
-        if self.is_checked:
-            return self._lanes.told(name, env)
-        return self.preview(name, self._all) if env is None else self.preview(name, np.array([env]))[0]
+    def published(self, name: str) -> Array:
+        """A field that contacts publish; of a start that nobody has used yet, without leaving a trace of the look."""
+        return self._lanes.published(name) if self.is_checked else self._preview(name, self._all)
 
-    def preview(self, name: str, env: Indices, **fields: Array) -> Array:
-        """A field that contacts would publish, (len(env), n, k), if others had these values; nothing changes."""
-        before = self._lanes.snapshot(env)
-        self._lanes.put(env, **fields)
-        self._lanes.publish(env)
-        told = self._lanes.get(name)[env]
-        self._lanes.put_back(before)
-        return told
+    def gaps_at(self, env: ArrayLike, x: ArrayLike, q: ArrayLike) -> Array:
+        """Gaps (len(env), n_contacts) that the environments `env` would have at the poses x, q; nothing changes."""
+        which, n = indices(env, "env", self._lanes.num_envs), self._model.n_bodies
+        poses = {"x": batch(x, "x", len(which), (n, 3), StateError), "q": batch(q, "q", len(which), (n, 4), StateError)}
+        return self._preview("gap", which, **poses)[..., 0]
+
+    def _preview(self, name: str, env: Indices, **fields: Array) -> Array:
+        """A field that contacts would publish, (len(env), n, k), if others had these values."""
+        with self._lanes.undone(env, always=True):
+            self._lanes.put(env, **fields)
+            self._lanes.publish(env)
+            return self._lanes.get(name)[env]
 
     # -------------------------------------------------------------------------------------------- parts
     def _completed(self, env: Indices, given: Mapping[str, Any]) -> State:
@@ -142,18 +143,17 @@ class Placement:
     def _write(self, env: Indices, *state: Any) -> None:
         """Write a `state` (see `_put`), or leave the one that is there; StateError, and nothing has changed, if a hard
         contact is deep in the ground."""
-        before = self._lanes.snapshot(env)
-        if state:
-            self._put(env, *state)
-        self._lanes.publish(env)
-        gap = self._lanes.get("gap")[env, :, 0]
-        for k, c in too_deep(self._model, gap):
-            self._lanes.put_back(before)
-            name = self._model.mechanism.contacts[c].name
-            raise StateError(
-                f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at or "
-                "above the plane"
-            )
+        with self._lanes.undone(env):
+            if state:
+                self._put(env, *state)
+            self._lanes.publish(env)
+            gap = self._lanes.values("gap")[env]
+            for k, c in too_deep(self._model, gap):
+                name = self._model.mechanism.contacts[c].name
+                raise StateError(
+                    f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at "
+                    "or above the plane"
+                )
         self.is_checked |= len(env) == self._lanes.num_envs
 
     def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:

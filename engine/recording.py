@@ -95,7 +95,8 @@ class Recorder:
         """Write the state that `steps` time steps have led to; start: it does not follow from the last frame."""
         sim, env = self.sim, self.env
         self.steps += steps
-        x, q, forces, gaps = (sim.row(name, env) for name in ("x", "q", "contact_force", "gap"))
+        x, q = (sim._lanes.row(name, env) for name in "xq")
+        forces, gaps = sim.contact_forces()[env], sim.contact_gaps()[env]
         error = coordinates.errors(sim.model, x[None], q[None]).max(initial=0.0)
         told = np.zeros(self.n_actions) if action is None else np.asarray(action, float)
         parts = x, q, forces, gaps, error, told, 0.0 if reward is None else reward

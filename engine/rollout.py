@@ -62,15 +62,15 @@ def play(
         else track
         for track in inward
     ]
-    outward = [Track(READ[name], array, 0 if array.ndim == 3 else None) for name, array in outputs.items()]
+    outward = [Track(READ[name], array) for name, array in outputs.items()]
     if lanes.compiled and not recorders:
         lanes.play(steps, inward, outward)
         return
     for k in range(steps):
-        for field, array, column in inward:
-            lanes.set(field, array[k], column=column)
+        for field, array in inward:
+            lanes.set(field, array[k])
         lanes.run(1, resumed=k > 0)
         for recorder in recorders:
             recorder.frame(1)
-        for field, array, column in outward:
-            array[k] = lanes.get(field)[..., slice(None) if column is None else column]
+        for field, array in outward:
+            array[k] = lanes.get(field).reshape(array[k].shape)

@@ -14,7 +14,7 @@ from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
-from vigym.engine.lanes import Indices, Lanes
+from vigym.engine.lanes import Lanes
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.placement import Placement
@@ -37,7 +37,7 @@ class Simulator:
     tolerance: largest residual of a converged step (N, N m, m, rad, m/s)
     cone: shape of the friction cone: "pyramid", the paper's, or "exact", Coulomb's circle
     smoothing: product of force and distance at which contact, friction and limits stop, N m; 0 is hard contact. With
-    more, a contact pushes by smoothing / gap before it touches, and gradients tell of contacts that are near
+    more, a contact pushes by smoothing / gap before it touches, and gradients respond to nearby contacts
     num_threads: threads that share the environments; results do not depend on it
     compiled: False runs the kernels as plain Python on NumPy, slow but open to a debugger
 
@@ -80,7 +80,7 @@ class Simulator:
     def _build(self) -> None:
         options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
-        self._get, self._set = self._lanes.get, self._lanes.set
+        self._get = self._lanes.get
         self._placement = Placement(self.model, self._lanes, self.dt)
         self._controls = Controls(self.model, self._lanes)
         self.recorders: list[Recorder] = []
@@ -198,11 +198,11 @@ class Simulator:
 
     def joint_positions(self) -> Array:
         """Coordinates of the free joint axes (num_envs, n_efforts), m or rad; full turns are counted."""
-        return self._get("angle")[..., 0]
+        return self._lanes.values("angle")
 
     def joint_velocities(self) -> Array:
         """Velocities of the free joint axes (num_envs, n_efforts), m/s or rad/s: mean rates over the last step."""
-        return self._get("rate")[..., 0]
+        return self._lanes.values("rate")
 
     def joint_error(self) -> Array:
         """Largest |g| of all joints, m or sine of half an angle (num_envs,)."""
@@ -211,41 +211,39 @@ class Simulator:
 
     def contact_gaps(self) -> Array:
         """Distance of every contact from its plane, m (num_envs, n_contacts)."""
-        return self._placement.told("gap")[..., 0]
+        return self._placement.published("gap")[..., 0]
 
     def contact_points(self) -> Array:
         """The point of the body that touches (or would), m, world (num_envs, n_contacts, 3)."""
-        return self._placement.told("contact_point")
+        return self._placement.published("contact_point")
 
     def contact_velocities(self) -> Array:
         """Velocity of the point of the body that touches (or would), m/s, world (num_envs, n_contacts, 3).
 
         Friction acts against it; its tangential part is 0 where a contact sticks or rolls.
         """
-        return self._placement.told("contact_velocity")
+        return self._placement.published("contact_velocity")
 
     def contact_slips(self) -> Array:
         """Speed at which the touching point of every contact slides along the surface, m/s (num_envs, n_contacts)."""
-        return self._placement.told("slip")[..., 0]
+        return self._placement.published("slip")[..., 0]
 
     def contact_forces(self) -> Array:
         """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
-        return self._placement.told("contact_force")
+        return self._placement.published("contact_force")
 
-    def gaps_at(self, env: Indices, x: Array, q: Array) -> Array:
-        """Gaps (len(env), n_contacts) that the contacts of the environments `env` would have at the poses x, q
-        (len(env), n_bodies, 3 or 4), m; nothing changes."""
-        return self._placement.preview("gap", env, x=x, q=q)[..., 0]
+    def gaps_at(self, env: ArrayLike, x: ArrayLike, q: ArrayLike) -> Array:
+        """Gaps (k, n_contacts) that the contacts of k environments would have at other poses, m; nothing changes.
 
-    def row(self, name: str, env: int) -> Array:
-        """A field of one environment, as the kernels keep it (layout.py)."""
-        return self._placement.told(name, env)
+        env: numbers of the environments (k,), each once; x, q: poses of all bodies, (k, n_bodies, 3 and 4)
+        """
+        return self._placement.gaps_at(env, x, q)
 
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
         x, _, v, w = self.state
         parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions()
-        springs = self._get("stiffness")[..., 0], self._get("rest")[..., 0]
+        springs = self._lanes.values("stiffness"), self._lanes.values("rest")
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
         return stored + diagnostics.energy(self.model, x, v, w, *parts, *springs)
 
@@ -284,23 +282,23 @@ class Simulator:
         }
         for name, array in arrays.items():
             parameters.check(self.model, name, array, env)
-        before = self._lanes.snapshot(env)
-        for name, array in arrays.items():
-            parameters.write(self._lanes, name, array, env)
-        if "offset" in arrays:  # planes may move, but not into what is above them
-            self._lanes.publish(env)
-            gap = self._get("gap")[env, :, 0]
-            for k, c in too_deep(self.model, gap):
-                self._lanes.put_back(before)
-                name = self.model.mechanism.contacts[c].name
-                raise InputError(
-                    f"`offset` puts contact {name!r} (environment {env[k]}) {-gap[k, c]:.3g} m below its plane"
-                )
+        with self._lanes.undone(env):
+            for name, array in arrays.items():
+                parameters.write(self.model, self._lanes, name, array, env)
+            if "offset" in arrays:  # planes may move, but not into what is above them
+                self._lanes.publish(env)
+                gap = self._lanes.values("gap")[env]
+                for k, c in too_deep(self.model, gap):
+                    name = self.model.mechanism.contacts[c].name
+                    raise InputError(
+                        f"`offset` puts contact {name!r} (environment {env[k]}) {-gap[k, c]:.3g} m below its plane"
+                    )
+            self._lanes.is_published = False
 
     # -------------------------------------------------------------------------------------------- save and restore
     def save(self) -> bytes:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
-        if self._placement.is_checked and not self._lanes.published:
+        if self._placement.is_checked:
             self._lanes.publish()  # so that it does not matter whether anybody has read it
         slab = self._lanes.store.slab.tobytes()
         return self._head(slab, not self._placement.is_checked) + slab
@@ -315,7 +313,7 @@ class Simulator:
         if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
         self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
-        self._placement.is_checked = self._lanes.published = not unchecked
+        self._placement.is_checked = self._lanes.is_published = not unchecked
         self._controls.restored()
         self._jump(range(self.num_envs))
 

@@ -1,4 +1,4 @@
-"""What environments are in: pose, velocity, and how the last step went. Copies: to write into them changes nothing."""
+"""State of environments: pose, velocity, and status of the last step. Copies: writing into them changes nothing."""
 
 from typing import NamedTuple
 

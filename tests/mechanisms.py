@@ -194,7 +194,8 @@ class Touch(NamedTuple):
 @st.composite
 def touches(draw: st.DrawFn, soft: bool) -> Touch:
     """A point or a sphere that is just about to touch a plane."""
-    body, point, normal = draw(st.integers(0, 7)), draw(vectors(0.5)), draw(directions)
+    body, point = draw(st.integers(0, 7)), draw(vectors(0.5))
+    normal = draw(st.one_of(st.just((0.0, 0.0, 1.0)), directions))  # level ones beside tilted ones
     gap = draw(st.sampled_from([0.0, 1e-4, 2e-3, 0.5]))
     options = {"radius": draw(st.sampled_from([0.0, 0.05])), "friction": draw(st.sampled_from([0.0, 0.3, 0.9]))}
     if soft and draw(often):

@@ -45,7 +45,7 @@ def train(
         env_id: The environment, such as VIHopper-v0.
         algo: PPO, or SAC.
         backend: Stable-Baselines3, or Ray RLlib.
-        steps: Of all environments together; as vigym/training/hyperparameters.py says unless given.
+        steps: total environment steps; as vigym/training/hyperparameters.py says unless given.
         seed: Of everything that is random.
         resume: Folder of a run that was interrupted: go on from its last checkpoint, with the run's own arguments.
         set: Hyperparameters that differ from the file, as name=value.

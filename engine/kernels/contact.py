@@ -63,7 +63,7 @@ def normal(kind, m, t, c):
 
 def force_rows(kind, m, t, c):
     """F (3 x 6), as `prepare_contact` left it."""
-    arm = vec(t.touch[c])
+    arm = vec(t.contact_arm[c])
     return [axis + cross(arm, axis) for axis in axes(kind, m, t, c)]
 
 
@@ -102,7 +102,7 @@ def prepare_contact(kind, m, s, t, c):
     A lane that starts cold guesses the usual sizes, but a gap that is there stays open."""
     i = m.contact_body[c]
     here = geometry.of(kind).touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
-    store(t.touch[c], here.arm)
+    store(t.contact_arm[c], here.arm)
     if geometry.of(kind).fixed_axes is None:
         store(t.axes[c], here.axes)
     if m.features.bounce:
@@ -259,7 +259,7 @@ def finish_contact(kind, m, s, t, c):
 
 @each_contact
 def remember_contact(kind, m, s, t, c):
-    """What is due at the start of a step."""
+    """Keep the rebound that is due at the start of a step."""
     s.old_rebound[c][0] = s.rebound[c][0]
 
 

@@ -17,6 +17,9 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
+from vigym.engine.kernels.cache import SOURCES
+
+KERNELS = __name__.rpartition(".")[0]  # the package of this file
 LIBRARIES = {"numpy", "numba", "llvmlite"}
 FOREIGN = LIBRARIES | sys.stdlib_module_names  # what they hold changes only with the versions of Python and Numba
 
@@ -27,6 +30,8 @@ def fingerprint(function: Callable) -> str:
     digest = hashlib.sha256(sys.version.encode())
     for one in found:  # grows on the way
         digest.update(repr(_describe_function(one, found)).encode())
+    if any(_plain(one).__module__.startswith(KERNELS) for one in found):
+        digest.update(SOURCES.encode())  # Numba compiles its own forms of some of their functions, see simd.py
     return digest.hexdigest()
 
 

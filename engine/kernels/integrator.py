@@ -10,7 +10,7 @@ angular velocity om:
 
 dx and dth are changes of the NEXT pose. A step begins with the first momentum and ends with the second, J being the
 inertia at either pose; both are the spatial angular momentum divided by h, which a free body keeps (the sign of the
-second is what makes it do so). A body turns by 2 asin(h |om| / 2) in a step: om is the sine of the half turn.
+second is what makes it do so). A body turns by 2 asin(h |om| / 2) in a step: h |om| / 2 is the sine of the half turn.
 
 Functions take lists or tuples of numbers, NumPy arrays or symbols; `advance` and `velocity` also serve compiled loops.
 """

@@ -58,8 +58,8 @@ def model_fields(features, size):
         "parent_axes": (j, 3, 3),
         "slide": (j, 3, 3),  # rows: translation axes in the parent's frame, the free ones last
         "clearance": (c, 1),  # added to the gaps of bodies that cannot move, so that nothing pushes them
-        **{name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()},
     }
+    shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
         "max_iterations": (),  # of Newton
@@ -80,7 +80,9 @@ def model_fields(features, size):
         "piece_up": (size.n_pieces,),  # the same loop's piece at the parent
         "coupling": (size.coupling_entries,),
     }
-    return floats, integers
+    if taken := shapes.keys() & {*floats, *integers}:
+        raise ValueError(f"a kind of contact has a field {min(taken)!r}, which is another one of the model")
+    return floats | shapes, integers
 
 
 def state_fields(features, size):
@@ -209,7 +211,7 @@ def scratch_fields(features, size):
         "sunk": (c, 1),
         # of contacts: from the centre of mass to the point that touches, at the current pose, and to the core point, at
         # the next; rows of d(slip) by dth; axes at the current pose and normal at the next where these are not fixed
-        "touch": (c, 3),
+        "contact_arm": (c, 3),
         "core": (c, 3),
         "slip_rows": (c, 2, 3),
         "axes": (curved, 3, 3),

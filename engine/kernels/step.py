@@ -49,7 +49,7 @@ def publish(m, states, t, first, last):
 
 @block
 def begin_call(m, s, t):
-    """Nothing has happened yet."""
+    """Start the status of a call anew."""
     s.converged = 1.0
     s.iterations = s.residual = s.substeps = s.relaxed = 0.0
 

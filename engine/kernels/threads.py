@@ -14,7 +14,7 @@ MAILBOX (int64) tells another which plan, and which k, is its own:
 A SCRIPT (int64), if there is one, tells what comes into fields before each step, and which are written down after it:
 
     environments, lanes, bytes of a group,  fields in, fields out,  then of each field
-    address in the first group, address of an array (steps, environments, n), n, places between two of these n in a lane
+    address in the first group, address of an array (steps, environments, n), n
 """
 
 from vigym.engine.kernels.jit import native
@@ -31,10 +31,10 @@ TASK = 8  # steps
 def transfer(script, number, group, step, inward):
     """One field of a group's environments, from or into the row of a step in its array."""
     envs, lanes = load_acquire(script + WORD * ENVS), load_acquire(script + WORD * LANES)
-    place = script + WORD * (FIELDS + 4 * number)
+    place = script + WORD * (FIELDS + 3 * number)
     field = load_acquire(place) + group * load_acquire(script + WORD * STRIDE)
     array, n = load_acquire(place + WORD), load_acquire(place + 2 * WORD)
-    apart = WORD * lanes * load_acquire(place + 3 * WORD)
+    apart = WORD * lanes
     for lane in range(min(lanes, envs - group * lanes)):
         there, here = array + WORD * n * (step * envs + group * lanes + lane), field + WORD * lane
         for i in range(n):

@@ -1,10 +1,14 @@
 """Gaps, velocities, slips, forces and touching points of contacts, as the kernels publish them, against plain NumPy."""
 
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from threading import Barrier
+
 import numpy as np
 import pytest
 from scenes import matrix
 
-from vigym import InputError, Mechanism, Simulator, StateError
+from vigym import InputError, Mechanism, Simulator, StateError, VigymError
 from vigym.assets import unitree_a1
 from vigym.engine.rotation import multiply
 
@@ -159,3 +163,96 @@ def test_a_step_that_fails_tells_of_the_state_that_stays():
     np.testing.assert_array_equal(sim.contact_gaps(), gaps)
     np.testing.assert_array_equal(sim.contact_velocities(), velocities)
     assert not sim.contact_forces().any()
+
+
+def test_friction_that_changes_after_a_step():
+    """Forces are read with the friction that is there, whether or not they were read before it changed."""
+    silent, curious = thrown(), thrown()
+    for sim in (silent, curious):
+        sim.step(repeat=40)
+    assert np.abs(curious.contact_forces()[..., :2]).max() > 1e-3
+    for sim in (silent, curious):
+        sim.set_parameters(friction=np.zeros(3))
+    np.testing.assert_array_equal(silent.contact_forces(), curious.contact_forces())
+    assert silent.save() == curious.save()
+
+
+def test_an_interrupt_leaves_everything_as_it_was(monkeypatch):
+    """Ctrl-C while the read-outs are compiled: states, planes and read-outs are those before the call."""
+    sim = thrown()
+    sim.step(repeat=5)
+    saved, gaps = sim.save(), sim.contact_gaps()
+    entry = type(sim._lanes)._entry
+
+    def interrupt(lanes, kernel):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(sim._lanes), "_entry", interrupt)
+        for call in (
+            lambda: sim.set_state(x=np.array([[0.0, 0.0, 3.0]])),
+            lambda: sim.set_parameters(offset=np.full(3, -1.0)),
+            lambda: sim.gaps_at([0, 1, 2], sim.state.x + 1.0, sim.state.q),
+        ):
+            with pytest.raises(KeyboardInterrupt):
+                call()
+    assert type(sim._lanes)._entry is entry
+    assert sim.save() == saved
+    np.testing.assert_array_equal(sim.contact_gaps(), gaps)
+    sim.step()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(sim._lanes), "_entry", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            sim.contact_gaps()
+    check_geometry(sim)
+
+
+@pytest.mark.parametrize(
+    ("env", "x", "q"),
+    [
+        ([-1], np.zeros((1, 1, 3)), np.ones((1, 1, 4))),
+        ([3], np.zeros((1, 1, 3)), np.ones((1, 1, 4))),
+        ([0, 0], np.zeros((2, 1, 3)), np.ones((2, 1, 4))),
+        ([True], np.zeros((1, 1, 3)), np.ones((1, 1, 4))),
+        ([0], np.zeros((1, 1, 3)), np.ones((1, 2, 4))),
+        ([0], np.full((1, 1, 3), np.nan), np.ones((1, 1, 4))),
+    ],
+)
+def test_bad_poses_are_refused(env, x, q):
+    sim = thrown()
+    sim.step()
+    saved = sim.save()
+    with pytest.raises(VigymError):
+        sim.gaps_at(env, x, q)
+    assert sim.save() == saved
+
+
+def test_a_look_at_the_start_leaves_no_trace():
+    for compiled in (True, False):
+        sim = Simulator(thrown(1).model.mechanism, num_envs=5, compiled=compiled)
+        saved = sim.save()
+        sim.contact_gaps()
+        sim.gaps_at([4], sim.state.x[:1], sim.state.q[:1])
+        assert sim.save() == saved
+
+
+def test_readers_in_several_threads():
+    """Who reads first publishes, the others wait for it."""
+    sim = thrown(512)
+    for _ in range(20):
+        sim.step()
+        expected = thrown_like(sim)
+        start = Barrier(3)
+
+        def read(_, start=start):
+            start.wait()
+            return sim.contact_forces()
+
+        with ThreadPoolExecutor(3) as pool:
+            for forces in pool.map(read, range(3)):
+                np.testing.assert_array_equal(forces, expected)
+
+
+def thrown_like(sim: Simulator) -> np.ndarray:
+    """Forces as a copy of the simulator tells them."""
+    return deepcopy(sim).contact_forces()

@@ -172,7 +172,7 @@ def test_gradients_of_a_sliding_block():
             sim.restore(saved)
             v = start.v.copy()
             v[0, 0, k] += sign * 1e-5
-            sim._set("v", v)
+            sim._lanes.set("v", v)
             sim.step(**push)
             ends.append(sim.state)
         np.testing.assert_allclose(gradients.state[0, :, 6 + k], change(*ends)[0] / 2e-5, atol=2e-4)

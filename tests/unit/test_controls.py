@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scenes import hinge_and_slider
 
-from vigym import Simulator
+from vigym import Mechanism, Simulator
 from vigym.engine.errors import InputError
 
 ENVS, MASS, DT, EFFORT = 5, 2.0, 0.01, 10.0  # two lane groups, the last one not full
@@ -125,3 +125,28 @@ def test_targets_need_a_drive(name):
         with pytest.raises(InputError, match=f"{name} has no effect.*kp or kd"):
             call(effort=np.ones((ENVS, 2)), **{name: np.ones((ENVS, 2))})
         assert sim.save() == before  # the effort was not taken over either
+
+
+@pytest.mark.parametrize("gains", [{}, {"kp": 100.0, "kd": 1.0}])
+def test_a_limit_that_is_lifted(gains):
+    """An infinite effort limit lets any effort through, with a drive too; a finite one comes back."""
+    m = Mechanism(gravity=(0, 0, 0))
+    m.add_body("wheel", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m.add_joint("hinge", "revolute", "world", "wheel", axis=(0, 0, 1), effort_limit=1.0, **gains)
+    sims = [Simulator(m, dt=0.01, num_envs=2) for _ in range(2)]
+    m2 = Mechanism(gravity=(0, 0, 0))
+    m2.add_body("wheel", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    m2.add_joint("hinge", "revolute", "world", "wheel", axis=(0, 0, 1), **gains)
+    free = Simulator(m2, dt=0.01)
+    sims[0].set_parameters(effort_limit=[np.inf], mask=[True, False])
+    assert sims[0].parameter("effort_limit").tolist() == [[np.inf], [1.0]]
+    for sim in (*sims, free):
+        sim.step(effort=[5.0])
+    lifted, limited, unlimited = (sim.joint_velocities()[:, 0] for sim in (*sims, free))
+    np.testing.assert_allclose(lifted, [unlimited[0], limited[1]], rtol=1e-9)
+    assert lifted[0] > 3 * limited[0]
+    sims[0].set_parameters(effort_limit=[1.0])
+    for sim in sims:
+        sim.set_joint_state([0.0])
+        sim.step(effort=[5.0])
+    np.testing.assert_allclose(sims[0].joint_velocities(), sims[1].joint_velocities(), rtol=1e-12)

@@ -26,7 +26,7 @@ def differences(sim: Simulator, effort: np.ndarray) -> tuple[np.ndarray, np.ndar
         else:
             (x, q, v, w)[part][:, body, axis] += amount
         for name, value in zip("xqvw", (x, q, v, w), strict=True):  # beside set_state: joints may be open by EPS
-            sim._set(name, value)
+            sim._lanes.set(name, value)
         sim.step(effort)
         return sim.state
 

@@ -37,9 +37,9 @@ def simulator(scene: Scene, cone: str = "pyramid") -> Simulator:
     sim = Simulator(scene.mechanism, dt=DT, cone=cone, compiled=False)
     x, q, v, w = scene.state
     sim.set_state(x=x, q=q, v=v, w=w)
-    sim._set("effort", scene.effort[None, :, None])
-    sim._set("force", scene.force[None])
-    sim._set("torque", scene.torque[None])
+    sim._lanes.set("effort", scene.effort[None, :, None])
+    sim._lanes.set("force", scene.force[None])
+    sim._lanes.set("torque", scene.torque[None])
     return sim
 
 

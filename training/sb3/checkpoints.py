@@ -9,6 +9,7 @@ files take their names when they are complete: a checkpoint with it is whole.
 import os
 import pickle
 import random
+import warnings
 from pathlib import Path
 from typing import Any
 from zipfile import is_zipfile
@@ -103,8 +104,19 @@ def env_state(model: BaseAlgorithm) -> dict[str, Any]:
 
 
 def set_env_state(model: BaseAlgorithm, state: dict[str, Any]) -> None:
-    """Put the environments where `env_state` found them."""
-    wrapper(model, NativeVecEnv).env.set_state(state["native"])
+    """Put the environments where `env_state` found them; into new episodes, with a warning, if their states are those
+    of another version of vigym."""
+    try:
+        wrapper(model, NativeVecEnv).env.set_state(state["native"])
+    except InputError as error:
+        warnings.warn(
+            f"the environments start new episodes, as their states cannot be restored ({error}); what was learned is "
+            "kept, but the training does not go on bit for bit",
+            stacklevel=2,
+        )
+        model._last_obs = model.get_env().reset()
+        model._last_episode_starts = np.ones(model.n_envs, bool)
+        return
     vars(wrapper(model, VecMonitor)).update(state["monitor"])
     if state["returns"] is not None:
         wrapper(model, VecNormalize).returns = state["returns"]

@@ -134,7 +134,7 @@ class Live:
         if self.server is None:
             return
         env, sim = self.env, self.sim
-        x, q = (sim.row(name, env) for name in "xq")
+        x, q = (sim._lanes.row(name, env) for name in "xq")
         forces = sim.contact_forces()[env] if self.arrows.value else None
         self.stage.show(x, q, forces, follow=self.follow.value)
         self._sent = now

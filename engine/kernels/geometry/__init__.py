@@ -39,4 +39,9 @@ def number(name: str) -> int:
 
 def fields(kinds: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
     """The fields that contacts of these kinds have in the model store: name -> shape of a block."""
-    return {name: shape for kind in kinds for name, shape in of(kind).FIELDS.items()}
+    found: dict[str, tuple[int, ...]] = {}
+    for kind in kinds:
+        for name, shape in of(kind).FIELDS.items():
+            if found.setdefault(name, shape) != shape:
+                raise ValueError(f"kinds of contacts disagree on the field {name!r}: {found[name]} and {shape}")
+    return found

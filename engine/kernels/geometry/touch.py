@@ -1,4 +1,4 @@
-"""Where a contact touches, whatever the shapes are."""
+"""The place of a contact, whatever the shapes are."""
 
 from typing import Any, NamedTuple
 
