@@ -157,6 +157,23 @@ def test_a_damaged_checkpoint_is_passed_over(tmp_path):
         checkpoints.last(folder)
 
 
+def test_a_checkpoint_of_another_version_goes_on_in_new_episodes(tmp_path):
+    """Bytes of the physics that cannot be restored do not cost what was learned."""
+    folder = tmp_path / "ppo" / "VICartPole-v0_1"
+    assert main(command("ppo", tmp_path)) == 0
+    before, last = checkpoints.found(folder)
+    (folder / "VICartPole-v0" / runs.TIMES).unlink()  # as if it had been killed before the end
+    checkpoints.path_of(folder, "state", last).unlink()
+    path = checkpoints.path_of(folder, "state", before)
+    state = pickle.loads(path.read_bytes())
+    native = state["env"]["native"]
+    native["sim"] = b"vigym-1" + native["sim"][7:]
+    path.write_bytes(pickle.dumps(state))
+    with pytest.warns(UserWarning, match="new episodes"):
+        assert main(["train", "--resume", str(folder)]) == 0
+    assert load_from_zip_file(folder / "VICartPole-v0.zip")[0]["num_timesteps"] >= 8000
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(number, tmp_path):
     process = subprocess.Popen(
