@@ -64,7 +64,14 @@ def make_contact(
     compliance: float = 0.0,
     damping: float = 0.0,
 ) -> Contact:
-    """A validated `Contact`; whether its body exists is the mechanism's to check. `normal` is normalised."""
+    """Keep a point of a body, or a sphere around it, above the plane `normal . p = offset`.
+
+    point: (3,) in the frame of the body, which was added before, m. radius: m.
+    friction: Coulomb coefficient. normal: (3,) world, towards the free side. offset: m.
+    restitution: speed after an impact over that before it, 0 to 1.
+    compliance: m/N; a contact is hard unless it has one, and then gives way, as a spring of stiffness 1/compliance
+    with this damping (N s/m) does.
+    """
     name = identifier(name, "contact name")
     what = f"contact {name!r}"
     body = identifier(body, f"{what}: body")

@@ -4,7 +4,7 @@ A `Simulator` has one `Controls`. It knows which controls there are, checks what
 limits and writes controls to the lanes, for one step or as tracks for every step of a rollout.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +43,14 @@ def named(*values: ArrayLike | None) -> dict[str, ArrayLike]:
     return {name: value for name, value in zip(CONTROLS, values, strict=True) if value is not None}
 
 
+def shape_of(value: ArrayLike) -> tuple[int, ...] | None:
+    """Shape of what will be an array; None if it is ragged, and cannot be one."""
+    try:
+        return np.shape(value)
+    except ValueError:
+        return None
+
+
 class Controls:
     """The controls of the environments in `lanes`, a batch of `model`."""
 
@@ -65,31 +73,38 @@ class Controls:
         drive acts: there, the kernels cut the sum of effort and drive."""
         return np.where(self._driven, np.inf, limit_of(self._lanes.values("effort_limit")))
 
-    def take(
+    def checked(
         self,
         effort: ArrayLike | None,
         force: ArrayLike | None,
         torque: ArrayLike | None,
         target: ArrayLike | None,
         target_velocity: ArrayLike | None,
-    ) -> None:
-        """Write the controls of the next step, (num_envs, ...) or alike for all; all of them or, on an error, none."""
-        if effort is force is torque is target is target_velocity is None and not self._nonzero:
-            return
-        given = named(effort, force, torque, target, target_velocity)
-        num_envs = self._lanes.num_envs
-        checked = {name: batch(value, name, num_envs, self._shape(name), InputError) for name, value in given.items()}
-        self.clear(but=given)
-        for name, value in checked.items():
-            self._lanes.set(*self._track(name, value))
+    ) -> list[Track]:
+        """The controls of one step, (num_envs, ...) or alike for all, checked; for `write`."""
+        if effort is force is torque is target is target_velocity is None:
+            return []
+        given, n = named(effort, force, torque, target, target_velocity), self._lanes.num_envs
+        return [
+            self._track(name, batch(value, name, n, self._shape(name), InputError)) for name, value in given.items()
+        ]
+
+    def write(self, tracks: Sequence[Track]) -> None:
+        """Write the controls of the next step."""
+        if tracks or self._nonzero:
+            self.clear(but=[track.field for track in tracks])
+            for track in tracks:
+                self._lanes.set(*track)
 
     def tracks(self, given: Mapping[str, ArrayLike], steps: int) -> list[Track]:
         """The controls of every step of a rollout, (steps, num_envs, ...) or (num_envs, ...), checked; see `clear`."""
-        num_envs = self._lanes.num_envs
-        return [
-            self._track(name, batch(value, name, steps, (num_envs, *self._shape(name)), InputError))
-            for name, value in given.items()
-        ]
+        tracks, num_envs = [], self._lanes.num_envs
+        for name, value in given.items():
+            shape = self._shape(name)
+            if shape_of(value) == shape:  # alike for all
+                value = np.broadcast_to(np.asarray(value), (num_envs, *shape))
+            tracks.append(self._track(name, batch(value, name, steps, (num_envs, *shape), InputError)))
+        return tracks
 
     def clear(self, but: Iterable[str]) -> None:
         """Set efforts, forces and torques to zero, `but` those that are written next."""
@@ -103,10 +118,9 @@ class Controls:
         if steps is not None:
             return count(steps, "steps")
         for name, value in given.items():
-            try:
-                found = np.shape(value)
-            except ValueError:  # ragged: `tracks` raises the error
-                return 1
+            found = shape_of(value)
+            if found is None:
+                return 1  # `tracks` raises the error
             if len(found) == 2 + len(self._shapes[name]):
                 return count(found[0], f"the number of steps in {name}")
         raise InputError(

@@ -1,7 +1,9 @@
 """A mechanism: bodies, joints between them, contacts with the ground, gravity."""
 
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +16,31 @@ from vigym.engine.shapes import Shape
 from vigym.engine.validation import Array, read_only, show, suggestion, vector
 
 Part = TypeVar("Part", Body, Joint, Contact)
+P = ParamSpec("P")
+
+
+def takes(
+    make: Callable[P, Contact],
+) -> Callable[[Callable[["Mechanism", Contact], Contact]], Callable[Concatenate["Mechanism", P], Contact]]:
+    """Give a method that adds a part the arguments, and the documentation, of the function that makes it."""
+
+    def decorate(add: Callable[["Mechanism", Contact], Contact]) -> Callable[Concatenate["Mechanism", P], Contact]:
+        parameters = [Parameter("self", Parameter.POSITIONAL_ONLY), *signature(make).parameters.values()]
+        known = signature(make).replace(parameters=parameters)
+
+        @wraps(add)
+        def method(self: "Mechanism", *args: P.args, **kwargs: P.kwargs) -> Contact:
+            try:
+                known.bind(self, *args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{add.__name__}() {error}") from None
+            return add(self, make(*args, **kwargs))
+
+        method.__doc__ = make.__doc__
+        method.__signature__ = known  # type: ignore[attr-defined]
+        return method
+
+    return decorate
 
 
 class Mechanism:
@@ -166,40 +193,8 @@ class Mechanism:
         self._connections[pair] = joint.name
         return joint
 
-    def add_contact(
-        self,
-        name: str,
-        body: str,
-        point: ArrayLike = (0.0, 0.0, 0.0),
-        *,
-        radius: float = 0.0,
-        friction: float = 0.8,
-        normal: ArrayLike = (0.0, 0.0, 1.0),
-        offset: float = 0.0,
-        restitution: float = 0.0,
-        compliance: float = 0.0,
-        damping: float = 0.0,
-    ) -> Contact:
-        """Keep a point of a body, or a sphere around it, above the plane `normal . p = offset`.
-
-        point: (3,) in the frame of the body, which was added before, m. radius: m.
-        friction: Coulomb coefficient. normal: (3,) world, towards the free side. offset: m.
-        restitution: speed after an impact over that before it, 0 to 1.
-        compliance: m/N; a contact is hard unless it has one, and then gives way, as a spring of stiffness 1/compliance
-        with this damping (N s/m) does.
-        """
-        contact = make_contact(
-            name,
-            body,
-            point,
-            radius=radius,
-            friction=friction,
-            normal=normal,
-            offset=offset,
-            restitution=restitution,
-            compliance=compliance,
-            damping=damping,
-        )
+    @takes(make_contact)
+    def add_contact(self, contact: Contact) -> Contact:
         _check_new(self._contacts, contact.name, "contact")
         self._check_body(contact.body, f"contact {contact.name!r}: body")
         self._contacts[contact.name] = contact

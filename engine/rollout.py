@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from vigym.engine.controls import Controls
 from vigym.engine.errors import InputError
 from vigym.engine.lanes import Lanes, Track
 from vigym.engine.recording import Recorder
@@ -14,24 +12,6 @@ from vigym.engine.validation import show, suggestion
 
 # Name of an output -> field of the state store
 READ = {"x": "x", "q": "q", "v": "v", "w": "w", "joint_positions": "angle", "joint_velocities": "rate"}
-
-
-def rollout(
-    lanes: Lanes,
-    controls: Controls,
-    recorders: Sequence[Recorder],
-    given: Mapping[str, ArrayLike],
-    steps: int | None,
-    read: Sequence[str],
-    out: Mapping[str, Array] | None,
-) -> dict[str, Array]:
-    """Advance `lanes` by several steps with the controls `given`; see `Simulator.rollout`."""
-    steps = controls.count_steps(given, steps)
-    outputs = make_outputs(lanes, steps, read, out)
-    tracks = controls.tracks(given, steps)
-    controls.clear(but=given)
-    play(lanes, recorders, steps, tracks, outputs)
-    return outputs
 
 
 def make_outputs(lanes: Lanes, steps: int, read: Sequence[str], out: Mapping[str, Array] | None) -> dict[str, Array]:

@@ -19,7 +19,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.placement import Placement
 from vigym.engine.recording import Recorder
-from vigym.engine.rollout import rollout
+from vigym.engine.rollout import make_outputs, play
 from vigym.engine.rotation import Array
 from vigym.engine.state import STATUS, State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
@@ -161,8 +161,9 @@ class Simulator:
         """
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
+        tracks = self._controls.checked(effort, force, torque, target, target_velocity)
         self._placement.check_start()
-        self._controls.take(effort, force, torque, target, target_velocity)
+        self._controls.write(tracks)
         self._lanes.run(repeat)
         for recorder in self.recorders:
             recorder.frame(repeat)
@@ -186,9 +187,14 @@ class Simulator:
         read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
         """
-        self._placement.check_start()
         given = named(effort, force, torque, target, target_velocity)
-        return rollout(self._lanes, self._controls, self.recorders, given, steps, read, out)
+        steps = self._controls.count_steps(given, steps)
+        outputs = make_outputs(self._lanes, steps, read, out)
+        tracks = self._controls.tracks(given, steps)
+        self._placement.check_start()
+        self._controls.clear(but=given)
+        play(self._lanes, self.recorders, steps, tracks, outputs)
+        return outputs
 
     # -------------------------------------------------------------------------------------------- read-out
     @property

@@ -105,6 +105,8 @@ def _describe(value: Any, found: list[Any]) -> Any:
     package = (getattr(_plain(value), "__module__", None) or type(value).__module__).partition(".")[0]
     if package in LIBRARIES or (package in FOREIGN and callable(value)):
         return package, getattr(value, "__qualname__", None) or getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, type) and issubclass(value, Enum):
+        return value.__qualname__, [(member.name, _describe(member.value, found)) for member in value]
     if isinstance(value, type):
         return value.__qualname__, getattr(value, "_fields", None)
     if isinstance(value, (FunctionType, Dispatcher, _Intrinsic)):

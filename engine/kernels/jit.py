@@ -14,6 +14,7 @@ from typing import Any
 import numba
 from numba.core.caching import NullCache
 
+from vigym.engine.kernels import geometry
 from vigym.engine.kernels.cache import SOURCES, DiskCache
 from vigym.engine.kernels.dependencies import fingerprint
 
@@ -33,16 +34,21 @@ def compiled(function: Callable, cache: Any) -> Any:
     return dispatcher
 
 
+def _kernel_sources() -> str:
+    """Sources of this folder, and of kinds of contacts that were added from elsewhere."""
+    return SOURCES + geometry.sources()
+
+
 def kernel(function: Callable) -> Any:
     """A kernel on stores (simd.py): the physics."""
     what = "the physics for this kind of mechanism, once for this machine (5 to 20 s)"
-    return compiled(function, DiskCache(function.__name__, SOURCES, what))
+    return compiled(function, DiskCache(function.__name__, _kernel_sources, what))
 
 
 def readout(function: Callable) -> Any:
     """A kernel on stores that only tells what contacts do."""
     what = "contact read-outs for this kind of mechanism, once for this machine (1 s)"
-    return compiled(function, DiskCache(function.__name__, SOURCES, what, small=True))
+    return compiled(function, DiskCache(function.__name__, _kernel_sources, what, small=True))
 
 
 def native(function: Callable) -> Any:

@@ -1,6 +1,7 @@
 """The fingerprint of states: the same code gives the same bits, and any difference is told."""
 
 import numpy as np
+import pytest
 
 from vigym.benchmarks import fingerprint
 from vigym.benchmarks.fingerprint import LOOKS, Fingerprint, cases, compare
@@ -34,12 +35,19 @@ def test_differences_are_told():
     assert compare(0.0 * old, -0.0 * old) == "equal"
     later = old.copy()
     later[2, 1] += 0.5
-    assert compare(later, old) == f"rounding: 0 after one step, 0.5 in {LOOKS[-1]}"
+    assert compare(later, old) == f"DIFFERS: 0 after one step, 0.5 in {LOOKS[-1]}"
+    later[2, 1] = old[2, 1] + 1e-9
+    assert compare(later, old).startswith("rounding")
     assert compare(old + 1e-9, old).startswith("DIFFERS: 1e-09 after one step")
     assert compare(old[:2], old).startswith("DIFFERS in shape")
     nan = old.copy()
     nan[0, 0] = np.nan
     assert compare(nan, old).startswith("DIFFERS")
+
+
+def test_a_name_that_no_case_has():
+    with pytest.raises(SystemExit, match="nosuchcase"):
+        Fingerprint(only="nosuchcase").run()
 
 
 def test_a_difference_fails_the_command(tmp_path, monkeypatch):

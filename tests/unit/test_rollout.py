@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scenes import hinge_and_slider
 
 from vigym import Mechanism, Simulator
 from vigym.engine.errors import InputError
@@ -182,3 +183,23 @@ def test_what_cannot_be_done(controls):
         assert sim.save() == before
     assert list(sim.rollout(steps=2, read="joint_positions")) == ["joint_positions"]
     assert list(sim.rollout(steps=2, read=(name for name in "xv"))) == ["x", "v"]
+
+
+def test_controls_alike_for_all_environments_and_steps():
+    one, other = (Simulator(hinge_and_slider(), num_envs=3) for _ in range(2))
+    n = one.model.n_axes
+    paths = one.rollout(effort=np.full(n, 0.1), steps=4), other.rollout(effort=np.full((4, 3, n), 0.1))
+    for name, path in paths[0].items():
+        np.testing.assert_array_equal(path, paths[1][name])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"steps": 0}, {"effort": np.nan, "steps": 2}, {"steps": 2, "read": "y"}, {"steps": 2, "force": [1.0]}]
+)
+def test_a_refused_rollout_changes_nothing(wrong):
+    """Not even that the start was looked at."""
+    sim = Simulator(hinge_and_slider(), num_envs=3)
+    saved = sim.save()
+    with pytest.raises(InputError):
+        sim.rollout(**wrong)
+    assert sim.save() == saved

@@ -13,12 +13,13 @@ A kind is a module that knows shapes, and nothing of forces, friction or the sol
 A body's shape here is a core point with a radius around it: a point, a sphere.
 """
 
+import inspect
 from typing import Any
 
 from vigym.engine.kernels.geometry import level_plane, plane
 from vigym.engine.kernels.geometry.touch import Touch
 
-__all__ = ["KINDS", "Touch", "fields", "number", "of"]
+__all__ = ["KINDS", "Touch", "fields", "number", "of", "sources"]
 
 # The name by which a contact asks for its kind -> the module. A kind's number is its place here.
 KINDS: dict[str, Any] = {
@@ -35,6 +36,12 @@ def of(kind: int) -> Any:
 def number(name: str) -> int:
     """The number of the kind of that name."""
     return list(KINDS).index(name)
+
+
+def sources() -> str:
+    """Sources of kinds that live elsewhere: compiled code depends on them, too."""
+    modules = [module for module in KINDS.values() if not module.__name__.startswith(f"{__name__}.")]
+    return "".join(inspect.getsource(module) for module in modules)
 
 
 def fields(kinds: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
