@@ -4,7 +4,7 @@ A state is where a step ended: a pose, and the velocities over the step that led
 comes with the length of a step, h0, that can have led to it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,13 @@ class Placement:
         poses = {"x": batch(x, "x", len(which), (n, 3), StateError), "q": batch(q, "q", len(which), (n, 4), StateError)}
         return self._preview("gap", which, **poses)[..., 0]
 
+    def sunk(self, env: Indices) -> Iterator[tuple[str, int, float]]:
+        """Publish the environments `env`; the first hard contact deep in the ground, if any: name, environment, m."""
+        self._lanes.publish(env)
+        gap = self._lanes.values("gap")[env]
+        for k, c in too_deep(self._model, gap):
+            yield self._model.mechanism.contacts[c].name, env[k], -gap[k, c]
+
     def _preview(self, name: str, env: Indices, **fields: Array) -> Array:
         """A field that contacts would publish, (len(env), n, k), if others had these values."""
         with self._lanes.undone(env, always=True):
@@ -146,13 +153,10 @@ class Placement:
         with self._lanes.undone(env):
             if state:
                 self._put(env, *state)
-            self._lanes.publish(env)
-            gap = self._lanes.values("gap")[env]
-            for k, c in too_deep(self._model, gap):
-                name = self._model.mechanism.contacts[c].name
+            for name, number, depth in self.sunk(env):
                 raise StateError(
-                    f"contact {name!r} of environment {env[k]} penetrates its plane by {-gap[k, c]:.3g} m: start it at "
-                    "or above the plane"
+                    f"contact {name!r} of environment {number} penetrates its plane by {depth:.3g} m: start it at or "
+                    "above the plane"
                 )
         self.is_checked |= len(env) == self._lanes.num_envs
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import coordinates, diagnostics, parameters
-from vigym.engine.admission import too_deep
 from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import Gradients, gradients
@@ -292,12 +291,9 @@ class Simulator:
             for name, array in arrays.items():
                 parameters.write(self.model, self._lanes, name, array, env)
             if "offset" in arrays:  # planes may move, but not into what is above them
-                self._lanes.publish(env)
-                gap = self._lanes.values("gap")[env]
-                for k, c in too_deep(self.model, gap):
-                    name = self.model.mechanism.contacts[c].name
+                for name, where, depth in self._placement.sunk(env):
                     raise InputError(
-                        f"`offset` puts contact {name!r} (environment {env[k]}) {-gap[k, c]:.3g} m below its plane"
+                        f"`offset` puts contact {name!r} (environment {where}) {depth:.3g} m below its plane"
                     )
             self._lanes.is_published = False
 
