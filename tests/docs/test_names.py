@@ -43,6 +43,16 @@ OBJECTS = {
     "replay": vigym.Replay,
     "m": vigym.Mechanism,
 }
+OTHERS = {
+    ".venv",
+    ".git",
+    "__pycache__",
+    "vigym.egg-info",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".mypy_cache",
+    ".hypothesis",
+}
 FOREIGN = {"data", "pybullet"}  # MuJoCo's, and the library that a folder is named after
 
 
@@ -54,8 +64,8 @@ def files() -> list[str]:
         names = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
         return [name for name in names if name and (ROOT / name).is_file()]
     except (OSError, subprocess.CalledProcessError):  # a copy without its history
-        found = (path.relative_to(ROOT) for path in ROOT.rglob("*.*") if path.is_file())
-        return [path.as_posix() for path in found if not any(part.startswith(".venv") for part in path.parts)]
+        found = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
+        return [path.as_posix() for path in found if not OTHERS.intersection(path.parts)]
 
 
 @cache

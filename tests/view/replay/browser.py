@@ -111,6 +111,9 @@ class Browser:
         self.until(
             "[...document.querySelectorAll('canvas')].some(e => e.style.opacity === '1')", "the scene to be drawn"
         )
+        # on a busy machine a frame takes its time: what was asked for before is drawn after a few of them
+        self.run("window.framesDrawn = 0, (function next() { if (++framesDrawn < 8) requestAnimationFrame(next) })()")
+        self.until("framesDrawn >= 8", "frames to be drawn")
         before, end = self.picture(), time.monotonic() + PATIENCE
         while time.monotonic() < end:
             time.sleep(0.2)
