@@ -52,7 +52,10 @@ def shape_of(value: ArrayLike) -> tuple[int, ...] | None:
 
 
 class Controls:
-    """The controls of the environments in `lanes`, a batch of `model`."""
+    """The controls of the environments in `lanes`, a batch of `model`.
+
+    nonzero: controls of the last step that may differ from zero, and are not kept
+    """
 
     def __init__(self, model: Model, lanes: Lanes) -> None:
         self._lanes = lanes
@@ -62,11 +65,11 @@ class Controls:
         self._driven = model.driven_axes
         self._has_drives = bool(self._driven.any())
         self._clamps = bool((np.isfinite(model.per_axis("effort_limit")) & ~self._driven).any())
-        self._nonzero = MOMENTARY  # those of them that may differ from zero
+        self.nonzero = MOMENTARY
 
     def restored(self) -> None:
         """Take note that the lanes were written over: any control may differ from zero now."""
-        self._nonzero = MOMENTARY
+        self.nonzero = MOMENTARY
 
     def effort_limit(self) -> Array:
         """Limits to which efforts are cut before a step, (num_envs, n_axes); infinite where there is none, and where a
@@ -82,8 +85,6 @@ class Controls:
         target_velocity: ArrayLike | None,
     ) -> list[Track]:
         """The controls of one step, (num_envs, ...) or alike for all, checked; for `write`."""
-        if effort is force is torque is target is target_velocity is None:
-            return []
         given, n = named(effort, force, torque, target, target_velocity), self._lanes.num_envs
         return [
             self._track(name, batch(value, name, n, self._shape(name), InputError)) for name, value in given.items()
@@ -91,10 +92,9 @@ class Controls:
 
     def write(self, tracks: Sequence[Track]) -> None:
         """Write the controls of the next step."""
-        if tracks or self._nonzero:
-            self.clear(but=[track.field for track in tracks])
-            for track in tracks:
-                self._lanes.set(*track)
+        self.clear(but=[track.field for track in tracks])
+        for field, array in tracks:
+            self._lanes.set(field, array)
 
     def tracks(self, given: Mapping[str, ArrayLike], steps: int) -> list[Track]:
         """The controls of every step of a rollout, (steps, num_envs, ...) or (num_envs, ...), checked; see `clear`."""
@@ -109,9 +109,9 @@ class Controls:
     def clear(self, but: Iterable[str]) -> None:
         """Set efforts, forces and torques to zero, `but` those that are written next."""
         kept = MOMENTARY.intersection(but)
-        for name in self._nonzero - kept:
+        for name in self.nonzero - kept:
             self._lanes.zero(name)
-        self._nonzero = kept
+        self.nonzero = kept
 
     def count_steps(self, given: Mapping[str, ArrayLike], steps: int | None) -> int:
         """Steps of a rollout: `steps`, or as many as the first control of shape (steps, num_envs, ...) has."""

@@ -43,7 +43,6 @@ class Lanes:
         threads = min(num_threads, groups)
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._job = self.constants, self.store, self.scratch[0], 0, groups
-        self._entries: dict[Any, Any] = {}
         self.is_published = False  # the published fields belong to the state that is there
         self._publishing = Lock()
         # views of the fields as (groups, lanes, n, k)
@@ -84,11 +83,11 @@ class Lanes:
     def set(self, name: str, value: Array) -> None:
         """Write (num_envs, n, k), or (num_envs, n) if the field has one column."""
         rows = self._rows[name]
-        value = value.reshape(self.num_envs, *rows.shape[2:])
         full, rest = divmod(self.num_envs, LANES)
-        rows[:full] = value[: full * LANES].reshape(full, LANES, *rows.shape[2:])
+        if full:
+            rows[:full] = value[: full * LANES].reshape(full, LANES, *rows.shape[2:])
         if rest:
-            rows[full, :rest] = value[full * LANES :]
+            rows[full, :rest] = value[full * LANES :].reshape(rest, *rows.shape[2:])
 
     def put(self, env: Indices, **fields: Array | float) -> None:
         """Write (len(env), n, k), or what can be broadcast to that, into fields of the environments `env`."""
@@ -110,13 +109,17 @@ class Lanes:
         if len(self.scratch) > 1:
             self._plan.run(repeat, resumed=resumed)
         else:
-            self._entry(_step)(*self._job, repeat, resumed)
+            self._step(*self._job, repeat, resumed)
 
-    def _entry(self, kernel: Any) -> Any:
-        """The machine code of a kernel for these stores, compiled when it is first asked for."""
-        if kernel not in self._entries:
-            self._entries[kernel] = specialized(kernel, *self._job[:3])
-        return self._entries[kernel]
+    @cached_property
+    def _step(self) -> Any:
+        """The machine code of a step for these stores, compiled when it is first asked for."""
+        return specialized(_step, *self._job[:3])
+
+    @cached_property
+    def _publish(self) -> Any:
+        """The same of what publishes."""
+        return specialized(_publish, *self._job[:3])
 
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
@@ -130,7 +133,7 @@ class Lanes:
             if self.store.features.contacts:
                 for first, last in spans:
                     if self.compiled:
-                        self._entry(_publish)(*self._job[:3], first, last)
+                        self._publish(*self._job[:3], first, last)
                     else:
                         with np.errstate(all="ignore"):
                             publish(self.constants[0], self.store, self.scratch[0][0], first, last)

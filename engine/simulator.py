@@ -13,7 +13,7 @@ from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
-from vigym.engine.lanes import Lanes
+from vigym.engine.lanes import Lanes, Track
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.placement import Placement
@@ -160,9 +160,14 @@ class Simulator:
         """
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
-        tracks = self._controls.checked(effort, force, torque, target, target_velocity)
-        self._placement.check_start()
-        self._controls.write(tracks)
+        # a step of a small robot takes a microsecond: calls that do nothing are not made
+        tracks: Sequence[Track] = ()
+        if not (effort is force is torque is target is target_velocity is None):
+            tracks = self._controls.checked(effort, force, torque, target, target_velocity)
+        if not self._placement.is_checked:
+            self._placement.check_start()
+        if tracks or self._controls.nonzero:
+            self._controls.write(tracks)
         self._lanes.run(repeat)
         for recorder in self.recorders:
             recorder.frame(repeat)

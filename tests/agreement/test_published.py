@@ -182,13 +182,12 @@ def test_an_interrupt_leaves_everything_as_it_was(monkeypatch):
     sim = thrown()
     sim.step(repeat=5)
     saved, gaps = sim.save(), sim.contact_gaps()
-    entry = type(sim._lanes)._entry
 
-    def interrupt(lanes, kernel):
+    def interrupt(*_):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(sim._lanes), "_entry", interrupt)
+        patch.setattr(sim._lanes, "_publish", interrupt)
         for call in (
             lambda: sim.set_state(x=np.array([[0.0, 0.0, 3.0]])),
             lambda: sim.set_parameters(offset=np.full(3, -1.0)),
@@ -196,12 +195,11 @@ def test_an_interrupt_leaves_everything_as_it_was(monkeypatch):
         ):
             with pytest.raises(KeyboardInterrupt):
                 call()
-    assert type(sim._lanes)._entry is entry
     assert sim.save() == saved
     np.testing.assert_array_equal(sim.contact_gaps(), gaps)
     sim.step()
     with monkeypatch.context() as patch:
-        patch.setattr(type(sim._lanes), "_entry", interrupt)
+        patch.setattr(sim._lanes, "_publish", interrupt)
         with pytest.raises(KeyboardInterrupt):
             sim.contact_gaps()
     check_geometry(sim)
