@@ -239,7 +239,8 @@ class Simulator:
         return self._placement.published("slip")[..., 0]
 
     def contact_forces(self) -> Array:
-        """Force of the ground on the body at every contact in the last step, N, world (num_envs, n_contacts, 3)."""
+        """Force of the ground on the body at every contact, N, world (num_envs, n_contacts, 3): mean of the last step,
+        whose impulse is dt times it, also if the step was made in parts."""
         return self._placement.published("contact_force")
 
     def gaps_at(self, env: ArrayLike, x: ArrayLike, q: ArrayLike) -> Array:
@@ -250,8 +251,13 @@ class Simulator:
         return self._placement.gaps_at(env, x, q)
 
     def energy(self) -> Array:
-        """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,)."""
+        """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,).
+
+        Velocities are means over the last step, so heights are those in its middle: free fall keeps the energy. Springs
+        count at its end, where they act.
+        """
         x, _, v, w = self.state
+        x = x - 0.5 * self._get("h0")[:, None, None] * v
         parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions()
         springs = self._lanes.values("stiffness"), self._lanes.values("rest")
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))

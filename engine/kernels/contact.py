@@ -46,6 +46,7 @@ from vigym.engine.kernels.simd import less, on, select, sqrt
 from vigym.engine.kernels.sweep import each_contact, each_touching_body
 
 NOTHING = [0.0] * 6
+TICKS = 16.0  # parts of a step in which time is counted
 SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
@@ -244,11 +245,17 @@ def lift_contact(kind, m, s, t, c):
 
 @each_contact
 def finish_contact(kind, m, s, t, c):
-    """Keep the pairs for the next step's warm start, in the lanes that converged."""
+    """Keep the pairs for the next step's warm start, and add up the impulse, in the lanes that converged."""
     good = on(t.good)
     for target, values in ((s.ca, t.ca), (s.cb, t.cb)):
         for k in range(cone.of(m).PAIRS):
             target[c][k] = select(good, values[c][k], target[c][k])
+    # impulse of the step so far; the one that is there before its first part belongs to the last step
+    force = cone.of(m).force(s.friction[c][0], vec(t.ca[c]))
+    first = less(TICKS - 0.5, t.todo)
+    for k, part in enumerate(scale(t.h, matvec_t(axes(kind, m, t, c), force))):
+        before = s.impulse[c][k]
+        s.impulse[c][k] = select(good, part + select(first, 0.0, before), before)
     if m.features.bounce:
         force, length = scales(m, t)[cone.NORMAL]
         pressed = less(t.cb[c][cone.NORMAL] * force, t.ca[c][cone.NORMAL] * length)
@@ -285,12 +292,11 @@ def publish_body(m, s, t, i):
 
 @each_contact
 def publish_contact(kind, m, s, t, c):
-    """Gap and touching point at the state's pose; force in the last step, velocity of the touching point over it and
-    its speed along the surface, with the axes and the lever of the pose before it."""
+    """Gap and touching point at the state's pose; velocity of the touching point over the step that led there and its
+    speed along the surface, with the axes and the lever of the pose before it; mean force of the last whole step."""
     i, shape = m.contact_body[c], geometry.of(kind)
     x, (v, om) = vec(t.xn[i]), body.velocity(t, i)
     before, here = (shape.touch(m, s, c, vec(x[i]), mat(R[i])) for x, R in ((t.x, t.R), (t.xn, t.Rn)))
-    force = cone.of(m).force(s.friction[c][0], vec(s.ca[c]))
     velocity = add(v, cross(om, before.arm))
     _, t1, t2 = before.axes
     along, across = dot(t1, velocity), dot(t2, velocity)
@@ -298,5 +304,5 @@ def publish_contact(kind, m, s, t, c):
     s.slip[c][0] = sqrt(along * along + across * across)
     store(s.contact_point[c], add(x, here.arm))
     store(s.contact_velocity[c], velocity)
-    for k, value in enumerate(matvec_t(before.axes, force)):
-        s.contact_force[c][k] = select(on(s.substeps), value, 0.0)
+    for k, value in enumerate(vec(s.impulse[c])):
+        s.contact_force[c][k] = select(on(s.substeps), value / m.dt, 0.0)

@@ -97,6 +97,7 @@ def state_fields(features, size):
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "rebound": (c, 1),  # normal velocity that is due after an impact, m/s
+        "impulse": (c, 3),  # on the body in the last step, N s, world
         # all of these before the last step
         "old_x": (n, 3),
         "old_q": (n, 4),

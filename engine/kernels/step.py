@@ -6,13 +6,12 @@ it was before the step, says so, and takes no part in the rest of the call. Time
 """
 
 from vigym.engine.kernels import axis, body, contact, joint
+from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
-
-TICKS = 16.0
 
 
 def step(m, states, t, first, last, repeat, resumed):
