@@ -159,8 +159,8 @@ def energy(folder: Path, quick: bool) -> Result:
         "a smooth motion much better at small steps, at four evaluations a step. "
         "MuJoCo's implicitfast differs from Euler in damping forces, of "
         "which there are none here, so that both curves coincide.",
-        "vigym's velocities are means over a step, so that part of its energy error is the half step between "
-        "positions and velocities, which does not grow.",
+        "vigym's velocities are means over a step; its energy is that of the velocities and the heights in the "
+        "middle of a step.",
     ]
     missing = [name for name in ("mujoco", "pybullet") if find_spec(name) is None]
     if missing:
