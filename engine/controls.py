@@ -76,16 +76,9 @@ class Controls:
         drive acts: there, the kernels cut the sum of effort and drive."""
         return np.where(self._driven, np.inf, limit_of(self._lanes.values("effort_limit")))
 
-    def checked(
-        self,
-        effort: ArrayLike | None,
-        force: ArrayLike | None,
-        torque: ArrayLike | None,
-        target: ArrayLike | None,
-        target_velocity: ArrayLike | None,
-    ) -> list[Track]:
+    def checked(self, given: Mapping[str, ArrayLike]) -> list[Track]:
         """The controls of one step, (num_envs, ...) or alike for all, checked; for `write`."""
-        given, n = named(effort, force, torque, target, target_velocity), self._lanes.num_envs
+        n = self._lanes.num_envs
         return [
             self._track(name, batch(value, name, n, self._shape(name), InputError)) for name, value in given.items()
         ]

@@ -163,7 +163,7 @@ class Simulator:
         # a step of a small robot takes a microsecond: calls that do nothing are not made
         tracks: Sequence[Track] = ()
         if not (effort is force is torque is target is target_velocity is None):
-            tracks = self._controls.checked(effort, force, torque, target, target_velocity)
+            tracks = self._controls.checked(named(effort, force, torque, target, target_velocity))
         if not self._placement.is_checked:
             self._placement.check_start()
         if tracks or self._controls.nonzero:

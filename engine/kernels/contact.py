@@ -257,8 +257,8 @@ def finish_contact(kind, m, s, t, c):
         before = s.impulse[c][k]
         s.impulse[c][k] = select(good, part + select(first, 0.0, before), before)
     if m.features.bounce:
-        force, length = scales(m, t)[cone.NORMAL]
-        pressed = less(t.cb[c][cone.NORMAL] * force, t.ca[c][cone.NORMAL] * length)
+        usual, length = scales(m, t)[cone.NORMAL]
+        pressed = less(t.cb[c][cone.NORMAL] * usual, t.ca[c][cone.NORMAL] * length)
         approach, due = t.approach[c][0], s.rebound[c][0]
         impact = pressed & less(SLOW * m.acceleration * t.h, approach) & (~on(due))
         s.rebound[c][0] = select(good, select(impact, s.restitution[c][0] * approach, 0.0), due)
@@ -296,7 +296,8 @@ def publish_contact(kind, m, s, t, c):
     speed along the surface, with the axes and the lever of the pose before it; mean force of the last whole step."""
     i, shape = m.contact_body[c], geometry.of(kind)
     x, (v, om) = vec(t.xn[i]), body.velocity(t, i)
-    before, here = (shape.touch(m, s, c, vec(x[i]), mat(R[i])) for x, R in ((t.x, t.R), (t.xn, t.Rn)))
+    before = shape.touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
+    here = shape.touch(m, s, c, x, mat(t.Rn[i]))
     velocity = add(v, cross(om, before.arm))
     _, t1, t2 = before.axes
     along, across = dot(t1, velocity), dot(t2, velocity)

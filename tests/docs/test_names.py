@@ -192,7 +192,7 @@ def missing_names(line: str, here: str) -> Iterator[str]:
 
 
 def in_the_package(parts: list[str]) -> bool:
-    """Whether `vigym.` with these parts is a module, or something in one."""
+    """True if `vigym.` with these parts is a module, or something in one."""
     folder, file = ROOT, ROOT / "__init__.py"
     for k, part in enumerate(parts):
         if file.name == "__init__.py" and (folder / f"{part}.py").is_file():
@@ -209,7 +209,7 @@ def in_the_package(parts: list[str]) -> bool:
 
 
 def has(owner: type, name: str) -> bool:
-    """Whether objects of a class have it: defined in the class, or set by the module of one of its parents."""
+    """True if objects of a class have it: defined in the class, or set by the module of one of its parents."""
     sources = [Path(inspect.getfile(parent)) for parent in owner.__mro__[:-1] if parent.__module__ != "builtins"]
     ours = [path.relative_to(ROOT).as_posix() for path in sources if path.is_relative_to(ROOT)]
     return hasattr(owner, name) or any(name in members(file) for file in ours)
