@@ -13,7 +13,7 @@ every inequality, a slack a and a multiplier b. With z the pose and z+ = z moved
 
     dynamics(V) - known - G(z)' lam - E(z)' tau(z+) - W(z)' b = 0
     g(z+) = 0
-    slack(V, b) - a = 0          slack = constant + S (phi(z+), c(z+), V) + A b
+    slack(V, b) - a = 0          slack = constant + S (phi(z+), c(z+), slides) + A b
     0 <= a, 0 <= b, a b = 0
 
 g: joint rows, c: coordinates of free axes, phi: contact gaps, G = dg/dz, E: map of the efforts tau on free
@@ -21,7 +21,7 @@ axes. The pairs (slack a, multiplier b) are
 
     contact     phi(z+)                     gamma     force along the normal; see `softness` for soft ones
     cone        cf gamma - sum beta         psi       no force
-    direction   eta = (+-t . B) V + psi     beta      force along +-t, four to a contact
+    direction   eta = +-slide + psi         beta      force along +-t, four to a contact; see `slides`
     limits      c(z+) - lower               gamma_lo  effort +1
                 upper - c(z+)               gamma_hi  effort -1
     drive       effort_limit - u            p         u = clip(U, +-effort_limit) as u = U - p + n:
@@ -36,7 +36,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 EPS = 1e-30  # complex step
-MAX_ROTATION = 1.9  # bound of |w1| h; the map to q+ ends at 2
+MAX_ROTATION = 2.0  # bound of |w1| h
 WORLD = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
 INVERSE = np.array([1.0, -1.0, -1.0, -1.0])  # q^-1 = INVERSE * q for a unit quaternion
 LEVI_CIVITA = np.array([[np.cross(a, b) for b in np.eye(3)] for a in np.eye(3)])
@@ -96,17 +96,32 @@ def rotation_vector(q, near=0.0):
     return np.where(distances[0] <= distances[1], short, long)
 
 
-def half_spin(J, w, h, sign):
-    """(s(w) J w + sign w x J w) / 2 in N m: sign + with the sought w1, - with the known w0."""
-    Jw = apply(J, w)
-    return (np.sqrt(4 / h**2 - np.sum(w * w, axis=-1))[..., None] * Jw + sign * apply(skew(w), Jw)) / 2
+def half_turn(w, h):
+    """x = h |w| / 2 squared, where that is small, x and sin(x) / x; by series where closed forms lose digits."""
+    square = h**2 / 4 * np.sum(w * w, axis=-1, keepdims=True)
+    small = square.real < 1e-6
+    x = np.sqrt(np.where(small, 1, square))
+    return square, small, x, np.where(small, 1 - square / 6 + square**2 / 120, np.sin(x) / x)
+
+
+def spin(J, w, h, sign):
+    """J w + sign phi x J w / 2 + k phi x (phi x J w), over h, in N m: + with the sought w1, - with the known w0.
+
+    phi = h w is the turn of the step, k = (1 - x cot x) / (4 x^2) with x = |phi| / 2: the transposed inverse of the
+    derivative of the exponential map, and for sign - that of the turn back."""
+    square, small, x, _ = half_turn(w, h)
+    series = 1 / 12 + square / 180 + square**2 / 1890
+    k = np.where(small, series, (1 - x / np.tan(x)) / (4 * np.where(small, 1, square)))
+    Jw, turn = apply(J, w), skew(h * w)
+    return (Jw + sign * apply(turn, Jw) / 2 + k * apply(turn, apply(turn, Jw))) / h
 
 
 def move(x, q, V, h):
-    """Next pose x+ = x + h v, q+ = q (h/2) [sqrt(4/h^2 - w.w), w]; V (..., n_bodies, 6)."""
+    """Next pose x+ = x + h v, q+ = q exp(h w); V (..., n_bodies, 6)."""
     v, w = V[..., :3], V[..., 3:]
-    s = np.sqrt(4 / h**2 - np.sum(w * w, axis=-1, keepdims=True))
-    return x + h * v, multiply(q, h / 2 * np.concatenate([s, w], axis=-1))
+    square, small, half, sine = half_turn(w, h)
+    cosine = np.where(small, 1 - square / 2 + square**2 / 24, np.cos(half))
+    return x + h * v, multiply(q, np.concatenate([cosine, h / 2 * sine * w], axis=-1))
 
 
 def perturb(x, q):
@@ -225,6 +240,20 @@ def friction_map(m, x, q):
     return B.reshape(len(B), 2, 6 * len(m.bodies))
 
 
+def slides(m, pose, after, V, h):
+    """Mean sliding of a step along the tangents, m/s (..., 2 n_contacts): the way of the core point x + R p over h, and
+    the angular velocity times the radius below it."""
+    names, found = [body.name for body in m.bodies], []
+    (x, q), (x1, q1) = pose, after
+    for contact in m.contacts:
+        i = names.index(contact.body)
+        way = V[..., i, :3] + apply(rotation_matrix(q1[..., i, :]) - rotation_matrix(q[i]), contact.point) / h
+        om = apply(rotation_matrix(q[i]), V[..., i, 3:])
+        rolling = -contact.radius * np.asarray(contact.normal)
+        found += [way @ t + om @ np.cross(rolling, t) for t in np.asarray(contact.tangents)]
+    return np.stack(found, axis=-1) if found else np.zeros((*x1.shape[:-2], 0))
+
+
 def joint_error(m, x, q):
     """max |g|."""
     return float(np.max(np.abs(joint_values(m, x, q)[0]), initial=0.0))
@@ -248,9 +277,9 @@ def energy(m, state):
 
 
 def momentum(m, state, dt):
-    """Linear, sum m v, and angular about the world origin, sum x x m v + R (h/2)(s(w) J w - w x J w)."""
+    """Linear, sum m v, and angular about the world origin, sum x x m v + h R `spin`."""
     (x, q, v, w), (mass, inertia) = state, body_arrays(m)
-    angular = np.cross(x, mass * v) + apply(rotation_matrix(q), dt * half_spin(inertia, w, dt, -1))
+    angular = np.cross(x, mass * v) + apply(rotation_matrix(q), dt * spin(inertia, w, dt, -1))
     return np.sum(mass * v, axis=0), np.sum(angular, axis=0)
 
 
@@ -274,7 +303,7 @@ class Problem:
         slow = np.maximum(1.0, np.linalg.norm(w0, axis=-1, keepdims=True) * h / MAX_ROTATION)
         self.V0 = np.concatenate([v0, w0 / slow], axis=-1).ravel()  # where the iteration starts
         pushed = force + self.mass * (np.asarray(m.gravity) + v0 / h)
-        self.known = np.concatenate([pushed, torque + half_spin(self.inertia, w0, h, -1)], axis=-1).ravel()
+        self.known = np.concatenate([pushed, torque + spin(self.inertia, w0, h, -1)], axis=-1).ravel()
         self.c0 = coordinates(m, self.x, self.q)
         self.G = joint_values(m, *perturb(self.x, self.q))[0].imag.T / EPS
         self.E, turn = law_map(m, self.x, self.q)
@@ -292,7 +321,7 @@ class Problem:
         self.slope = gain + stiffness + damping / h
 
         pairs = []  # of every pair (row of W, constant, row of S, {column: entry of A})
-        unit = np.eye(len(N) + len(self.c0) + len(self.V0))
+        unit = np.eye(len(N) + len(self.c0) + 2 * len(N))  # gaps, coordinates, slides
         for k, contact in enumerate(m.contacts):
             normal, cone = len(pairs), len(pairs) + 1
             give, sunk = softness(contact, h, gaps(m, self.x, self.q)[k])
@@ -300,8 +329,9 @@ class Problem:
             if contact.friction > 0:
                 betas = {cone + i: -1.0 for i in (1, 2, 3, 4)}
                 pairs.append((0 * N[k], 0.0, 0 * unit[k], {normal: contact.friction} | betas))
-                for t in (B[k, 0], -B[k, 0], B[k, 1], -B[k, 1]):
-                    pairs.append((t, 0.0, t @ unit[-len(t) :], {cone: 1.0}))
+                for j, sign in ((0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)):
+                    slide = unit[len(N) + len(self.c0) + 2 * k + j]
+                    pairs.append((sign * B[k, j], 0.0, sign * slide, {cone: 1.0}))
         for k, (lower, upper) in enumerate(zip(gather(m, "lower"), gather(m, "upper"), strict=True)):
             c = unit[len(N) + k]
             if np.isfinite(lower):
@@ -330,10 +360,11 @@ class Problem:
         twists = V.reshape(*V.shape[:-1], len(self.m.bodies), 6)
         x, q = move(self.x, self.q, twists, self.h)
         g, c = joint_values(self.m, x, q, self.c0)
-        inertial = [self.mass * twists[..., :3] / self.h, half_spin(self.inertia, twists[..., 3:], self.h, 1)]
+        inertial = [self.mass * twists[..., :3] / self.h, spin(self.inertia, twists[..., 3:], self.h, 1)]
         forces = self.known + lam @ self.G + (self.effort - self.slope * c) @ self.E + b @ self.W
         dynamics = np.concatenate(inertial, axis=-1).reshape(V.shape) - forces
-        slack = self.constant + np.concatenate([gaps(self.m, x, q), c, V], axis=-1) @ self.S.T + b @ self.A.T
+        values = gaps(self.m, x, q), c, slides(self.m, (self.x, self.q), (x, q), twists, self.h)
+        slack = self.constant + np.concatenate(values, axis=-1) @ self.S.T + b @ self.A.T
         return np.concatenate([dynamics, g, slack - a], axis=-1)
 
     def jacobian(self, y):

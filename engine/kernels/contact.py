@@ -4,7 +4,12 @@ A kind of geometry tells where the surfaces touch at a pose. From that follow th
 
     F (3 x 6)   at the current pose: motion of the body's touching point along n, t1, t2; the wrench is F^T force
     M (3 x 6)   at the next pose: d(phi, slip1, slip2) by its change y; phi is the gap there   (paper: eq. contact_comp)
-    slip        how far the step goes along the last two rows of F, m a step                   (paper: eq. fric_comp)
+    slip        how far the step moves the touching point along t1, t2, m                      (paper: eq. fric_comp)
+
+Slip is measured over the whole step, so that what sticks stays where it is: the way of the core point (a vertex, the
+centre of a sphere), and the rotation vector of the turn times the radius below it:
+
+    slip = t . (h v + core+ - core) + (-radius n x t) . h om
 
 With restitution e, an impact takes two steps: one brings the contact to the ground, from the normal speed `approach`
 that it had; in the next, which starts there, the gap must grow by h e approach at least:
@@ -62,9 +67,14 @@ def normal(kind, m, t, c):
     return vec(t.normal[c]) if fixed is None else fixed(m, c)[0]
 
 
+def rolling_arm(kind, m, t, c):
+    """From the core point to the one that touches, at the current pose: -radius n."""
+    return scale(-1.0 * m.radius[c][0], axes(kind, m, t, c)[0])
+
+
 def force_rows(kind, m, t, c):
     """F (3 x 6), as `prepare_contact` left it."""
-    arm = vec(t.contact_arm[c])
+    arm = add(vec(t.core0[c]), rolling_arm(kind, m, t, c))
     return [axis + cross(arm, axis) for axis in axes(kind, m, t, c)]
 
 
@@ -103,7 +113,7 @@ def prepare_contact(kind, m, s, t, c):
     A lane that starts cold guesses the usual sizes, but a gap that is there stays open."""
     i = m.contact_body[c]
     here = geometry.of(kind).touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
-    store(t.contact_arm[c], here.arm)
+    store(t.core0[c], here.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.axes[c], here.axes)
     if m.features.bounce:
@@ -134,7 +144,11 @@ def move_contact(kind, m, s, t, c):
         phi = phi - t.h * s.rebound[c][0]
     if m.features.soft:
         phi = phi - t.sunk[c][0]
-    slip = [integrator.travel(t.h, row, body.velocity(t, i)) for row in F[1:]]
+    v, om = body.velocity(t, i)
+    way = add(scale(t.h, v), sub(there.core, vec(t.core0[c])))
+    along = axes(kind, m, t, c)[1:]
+    levers = [cross(rolling_arm(kind, m, t, c), axis) for axis in along]
+    slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     law, flags = cone.of(m), cone.of(m).active(cf)
     rows = law.rows(*coefficients(m, s, t, c), a, b, phi, slip)
@@ -142,7 +156,8 @@ def move_contact(kind, m, s, t, c):
     pairs.note(t, "norm", law.errors(t.h, law.excess(m, law.measure(t, a, b, flags), flags), rows))
     pairs.note(t, "misfit", rows[:1])
     tangent = body.tangent(t, i)
-    store(t.slip_rows[c], [tangent.travel(row[3:]) for row in F[1:]])
+    rolling = [tangent.travel(lever) for lever in levers]
+    store(t.slip_rows[c], [add(cross(there.core, axis), row) for axis, row in zip(along, rolling, strict=True)])
     store(t.core[c], there.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.normal[c], there.axes[0])
@@ -292,13 +307,14 @@ def publish_body(m, s, t, i):
 
 @each_contact
 def publish_contact(kind, m, s, t, c):
-    """Gap and touching point at the state's pose; velocity of the touching point over the step that led there and its
-    speed along the surface, with the axes and the lever of the pose before it; mean force of the last whole step."""
+    """Gap and touching point at the state's pose; mean velocity of the touching point over the step that led there and
+    its speed along the surface, as slip is measured; mean force of the last whole step."""
     i, shape = m.contact_body[c], geometry.of(kind)
     x, (v, om) = vec(t.xn[i]), body.velocity(t, i)
     before = shape.touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
     here = shape.touch(m, s, c, x, mat(t.Rn[i]))
-    velocity = add(v, cross(om, before.arm))
+    way = scale(1.0 / s.h0, sub(here.core, before.core))
+    velocity = add(add(v, way), cross(om, sub(before.arm, before.core)))
     _, t1, t2 = before.axes
     along, across = dot(t1, velocity), dot(t2, velocity)
     s.gap[c][0] = here.gap

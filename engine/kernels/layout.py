@@ -210,9 +210,9 @@ def scratch_fields(features, size):
         "approach": (c, 1),
         "give": (c, 1),
         "sunk": (c, 1),
-        # of contacts: from the centre of mass to the point that touches, at the current pose, and to the core point, at
-        # the next; rows of d(slip) by dth; axes at the current pose and normal at the next where these are not fixed
-        "contact_arm": (c, 3),
+        # of contacts: from the centre of mass to the core point, at the current pose and at the next; rows of d(slip)
+        # by dth; axes at the current pose and normal at the next where these are not fixed
+        "core0": (c, 3),
         "core": (c, 3),
         "slip_rows": (c, 2, 3),
         "axes": (curved, 3, 3),

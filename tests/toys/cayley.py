@@ -2,7 +2,7 @@
 
     q+ = [1, u] q / |[1, u]|,  u = h om / 2;     d(om) = T dth,  T = (I - [u]x + u u^T) / h
 
-A body turns by 2 atan(h |om| / 2) in a step, where the paper's integrator turns it by 2 asin(h |om| / 2). As a pytest
+A body turns by 2 atan(h |om| / 2) in a step, where the engine's own turns it by h |om|. As a pytest
 plugin (`-p toys.cayley`) it takes the place of the integrator before anything else is imported.
 """
 
@@ -75,9 +75,8 @@ else:
     def recalled(h, om, kept):
         return Tangent(h, kept)
 
-    def travel(h, row, V):
-        v, om = V
-        return h * (dot(row[:3], v) + dot(row[3:], om))
+    def travel(h, lever, om):
+        return h * dot(lever, om)
 
     def momentum(h, J, om):
         return scale(-1.0, first_momentum(h, J, scale(-1.0, om)))

@@ -2,7 +2,7 @@
 
 A kind is a module that knows shapes, and nothing of forces, friction or the solver (contact.py is the same for all):
 
-    FIELDS              the numbers that describe a contact in the model store: name -> shape
+    FIELDS              the numbers that describe a contact in the model store: name -> shape; "radius" among them
     describe(contact)   their values, from what the user gave: name -> value
     touch(m, s, c, x, R)
                         where contact c touches (`Touch`), its body being at x, R; asked for the current pose, where the
