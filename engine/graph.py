@@ -26,6 +26,17 @@ class Tree:
     loops: list[int]
 
 
+def components(mechanism: Mechanism) -> np.ndarray:
+    """Which bodies are held together by joints, not counting the world: the first body of each body's part (n,)."""
+    index = {body.name: i for i, body in enumerate(mechanism.bodies)}
+    part = np.arange(len(index))
+    for joint in mechanism.joints:
+        if joint.kind != "floating" and joint.parent != WORLD:
+            a, b = part[index[joint.parent]], part[index[joint.child]]
+            part[part == max(a, b)] = min(a, b)
+    return part
+
+
 def spanning_tree(mechanism: Mechanism) -> Tree:
     """Depth first from the world, then from each body that is left and is nobody's child.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.graph import Tree, find_loops, spanning_tree
+from vigym.engine.graph import Tree, components, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, geometry, layout
@@ -18,14 +18,16 @@ FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS = 40
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
-ACCELERATION = 10.0  # m/s^2, the size of things on Earth
-ACCURACY = 1e-10  # gaps (m) and joints (m, rad) are solved to this, however loose the tolerance
+# gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
+ACCURACY = 1e-10
+ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
+LEAST_MOTION, MOST_MOTION = 1e-8, 0.1  # of its size a body usually moves in a step, between these
 
 
 @dataclass(frozen=True)
 class Options:
-    """dt: time step, s; tolerance: largest residual (N, N m, m, rad, m/s) of a converged step; smoothing: product at
-    which pairs stop, N m."""
+    """dt: time step, s; tolerance: largest residual of a converged step, relative; smoothing: product at which pairs
+    stop, N m."""
 
     dt: float
     tolerance: float
@@ -107,17 +109,24 @@ class Model:
                 names += [f"{joint.name}.{motion[0]}{'xyz'[row]}" for motion, row in joint.free_axes]
         return names
 
-    @property
-    def force_scale(self) -> float:
-        """What a contact usually carries, N: a share of the weight (on Earth)."""
-        weight = ACCELERATION * sum(body.mass for body in self.mechanism.bodies)
-        return weight / max(1, min(self.n_contacts, self.n_bodies))
+    def usual_sizes(self, dt: float) -> np.ndarray:
+        """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one (n_bodies, 3).
 
-    @property
-    def length_scale(self) -> float:
-        """Size of the mechanism's parts, m: their radius of gyration."""
-        sizes = [np.sqrt(np.trace(body.inertia) / body.mass) for body in self.mechanism.bodies]
-        return float(np.mean(sizes))
+        A part is what joints hold together. Its length is the mean radius of gyration, its acceleration that of
+        gravity; a contact usually carries a share of its weight."""
+        bodies, parts = self.mechanism.bodies, components(self.mechanism)
+        mass, touching = np.array([body.mass for body in bodies]), np.zeros(self.n_bodies)
+        size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
+        np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
+        sizes = np.zeros((self.n_bodies, 3))
+        for part in np.unique(parts):
+            here = parts == part
+            length = size[here].mean()
+            gravity = max(np.linalg.norm(self.mechanism.gravity), LEAST_MOTION * length / dt**2)
+            acceleration = min(gravity, MOST_MOTION * length / dt**2)
+            number = max(1, min(touching[here].sum(), here.sum()))
+            sizes[here] = mass[here].sum() * gravity / number, acceleration, length
+        return sizes
 
     def table(self, joints: Sequence[Joint], numbers: Sequence[int]) -> JointTable:
         """The joints as a table; `numbers` are theirs among the mechanism's joints."""
@@ -137,8 +146,12 @@ class Model:
         m.gravity[0] = mechanism.gravity
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
-        m.force_scale, m.acceleration = self.force_scale, ACCELERATION
-        m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, self.length_scale)
+        m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
+        m.fall = np.linalg.norm(mechanism.gravity)
+        sizes = self.usual_sizes(options.dt)
+        child = np.repeat(self.joint_table.child, self.joint_table.free.sum(-1))
+        m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length = sizes[child].T
+        m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
         m.max_iterations = MAX_ITERATIONS
@@ -151,7 +164,9 @@ class Model:
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
         for c, contact in enumerate(mechanism.contacts):
-            m.contact_body[c], m.contact_kind[c] = self.bodies[contact.body], geometry.number(contact.kind)
+            i = self.bodies[contact.body]
+            m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
+            m.contact_force_scale[c], m.contact_acceleration[c] = sizes[i, :2]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)

@@ -18,6 +18,8 @@ part. Pairs that no axis of the mechanism has are not compiled: their numbers ar
 
 from vigym.engine.kernels import pairs
 from vigym.engine.kernels.pairs import (
+    LEAST,
+    STRICT,
     advance,
     corrected,
     excess,
@@ -38,6 +40,9 @@ from vigym.engine.kernels.sweep import each_limited_axis
 PAIRS = 6
 LOW, HIGH, CUT, UNCUT, SLIP, BACK = range(PAIRS)
 NOTHING = [0.0] * (PAIRS + 1)
+# How closely products are solved, see contact.py: those of limits, and those of what does not slide; a friction of less
+# than FAINT of the efforts that act counts as that
+LIMITED, FAINT = 1e2, 1e-3
 
 
 def used(s):
@@ -114,26 +119,50 @@ def targets(m, s, t, a, center=NOTHING):
 def scales(m, t, a):
     """Usual sizes of the pairs of axis a: an effort and a motion."""
     length, h = m.axis_length[a][0], t.h
-    effort, motion = m.force_scale * length, m.acceleration * h * h / length
+    effort, motion = m.axis_force_scale[a][0] * length, m.axis_acceleration[a][0] * h * h / length
     return [(effort, motion)] * 4 + [(motion, effort)] * 2
 
 
-def errors(s, t, a, over, rows):
-    """What counts against the tolerance: efforts, motions and their products; sliding as a rate."""
-    rate, stiff = 1.0 / t.h, 1.0 / t.mobility[a][0]
-    weights = [1.0, 1.0, stiff, stiff, 1.0, 1.0]
-    # what a stiff drive would like to apply is no measure: its products count relative to that
-    relative = [1.0, 1.0, stiff / maximum(t.la[a][CUT], 1.0), stiff / maximum(t.la[a][UNCUT], 1.0), rate, rate]
-    values = [relative[k] * over[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
-    return [*values, rate * rows[PAIRS]] if SLIP in used(s) else values
+def usual(m, t, a):
+    """Usual size of a product of the pairs, N m."""
+    return m.axis_force_scale[a][0] * m.axis_acceleration[a][0] * t.h * t.h
+
+
+def share(m, t, a):
+    """1/usual"""
+    return t.rate * t.rate / (m.axis_force_scale[a][0] * m.axis_acceleration[a][0])
+
+
+def product_units(s, t, a):
+    """What products of the pairs are judged by: efforts that act there times a motion; those that do not slide creep by
+    product / friction in a step."""
+    effort, per_motion = vec(t.axis_unit[a])
+    cut = t.mobility[a][0] * (effort + s.effort_limit[a][0])
+    dry = (s.dry_friction[a][0] + FAINT * effort) / (STRICT * per_motion)
+    pressed = [(effort + t.la[a][k]) / (LIMITED * per_motion) for k in (LOW, HIGH)]
+    return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
+
+
+def errors(m, s, t, a, over, rows):
+    """What counts against the tolerance: efforts, motions and their products, each in its own unit."""
+    effort, per_motion = vec(t.axis_unit[a])
+    units, stiff = product_units(s, t, a), 1.0 / t.mobility[a][0]
+    # what a stiff drive would like to apply is no measure, but it is rounded
+    cut = [stiff / (effort + s.effort_limit[a][0] + m.force_rounding * t.la[a][k]) for k in (CUT, UNCUT)]
+    dry = 1.0 / (effort + s.dry_friction[a][0])
+    weights = [per_motion, per_motion, *cut, dry, dry]
+    return [over[k] / units[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
 
 
 @each_limited_axis
 def measure_axis(m, s, t, a):
     """Products of the pairs, and the norms of their rows."""
     flags = of_pairs(s, s.bounded[a])
-    over = excess(m, measure(t, vec(t.la[a]), vec(t.lb[a]), flags), flags)
-    note(t, "norm", errors(s, t, a, over, vec(t.lr[a])))
+    over = excess(m, measure(m, t, vec(t.la[a]), vec(t.lb[a]), flags, share(m, t, a)), flags)
+    rows = vec(t.lr[a])
+    note(t, "norm", errors(m, s, t, a, over, rows))
+    if SLIP in used(s):
+        note(t, "misfit", [t.axis_unit[a][1] * rows[PAIRS]])
 
 
 @each_limited_axis
@@ -192,18 +221,17 @@ def affine_axis(m, s, t, a):
     """What the corrector needs of the affine direction: da db."""
     da, db, _ = direct(s, t, a, targets(m, s, t, a))
     bends = products(da, db)
-    sum_up(t, bends)
+    sum_up(t, bends, share(m, t, a))
     put_pairs(s, t.lk[a], bends)
 
 
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
-    least, mobility, h = 0.01 * m.tolerance, t.mobility[a][0], t.h
+    units = product_units(s, t, a)
     for k in used(s):
-        A, B = t.la[a][k], t.lb[a][k]
-        unit = mobility * maximum(A, 1.0) if k in (CUT, UNCUT) else h
-        t.lk[a][k] = s.bounded[a][k] * corrected(t, A, B, t.lk[a][k], least * unit)
+        least = LEAST * m.tolerance * units[k]
+        t.lk[a][k] = s.bounded[a][k] * corrected(t, t.la[a][k], t.lb[a][k], t.lk[a][k], usual(m, t, a), least)
 
 
 @each_limited_axis

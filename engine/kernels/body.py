@@ -7,14 +7,22 @@ momenta of integrator.py, om = R(q) w, which is the same at z and z+, and J = R 
     r_t = (T^T J om) - (h0/h) (T J om)_0 - tau             N m, (.)_0 of the step of length h0 that led here
 
 Newton's unknown is the change of the NEXT POSE, y = (dx, dth), both in the world frame.
+
+Residuals are judged by what there is to compare them with, body by body, so that a tolerance means the same for a speck
+of dust and for a ship: forces by `unit`, the body's weight, what is applied to it and what joints and contacts do to it
+in this step; torques by that at its radius of gyration (`size`), and its own torques; gaps and joints by its size, or
+by 1 m if it is larger. Wherever rounding is more than the tolerance of that, rounding is what counts: that of momenta,
+of the wrench of its joint and of its position.
 """
 
 from vigym.engine.kernels import integrator
 from vigym.engine.kernels.quaternion import add, dot, mat, matrix, matvec, scale, store, sub, vec
-from vigym.engine.kernels.simd import less, maximum, minimum, on, select, sqrt
+from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
 MOST_JUMP = 1.0  # rad
+INFINITE = 1e200
+SLOWEST = 1e-10  # of its size is as far as a body moves in a step by a force that is as good as none
 
 
 def world_inertia(R, inertia):
@@ -64,11 +72,25 @@ def prepare_body(m, s, t, i):
     store(t.J[i], [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2]])
     store(t.known[i], known)
     store(t.V[i], v + om)
+    inertia = vec(s.inertia[i])
+    size = sqrt((inertia[0] + inertia[3] + inertia[5]) / mass)
+    force = mass * (m.fall + SLOWEST * size / (h * h)) + largest(vec(s.force[i]))
+    t.size[i][0] = size
+    store(t.least_unit[i], [force, size * force + largest(torque)])
+    t.per_length[i][0] = 1.0 / (minimum(size, 1.0) + m.length_rounding * largest(x))
+
+
+def largest(values):
+    """max |value|"""
+    most = absolute(values[0])
+    for value in values[1:]:
+        most = maximum(absolute(value), most)
+    return most
 
 
 @each_body
 def move_body(m, s, t, i):
-    """Next pose, residual without joints and contacts, and its derivative D by y (6x6)."""
+    """Next pose, residual without joints and contacts, its derivative D by y (6x6), and the units it is judged by."""
     h, mass = t.h, s.mass[i][0]
     v, om = velocity(t, i)
     J = symmetric(vec(t.J[i]))
@@ -77,9 +99,15 @@ def move_body(m, s, t, i):
     store(t.Rn[i], matrix(q1))
     store(t.xn[i], x1)
     store(t.tangent[i], integrator.tangent(h, om).kept)
-    known = vec(t.known[i])
-    store(t.r[i], add(known[:3], scale(mass / h, v)) + add(known[3:], integrator.first_momentum(h, J, om)))
+    known, momentum, spin = vec(t.known[i]), scale(mass * t.rate, v), integrator.first_momentum(h, J, om)
+    force, torque = add(known[:3], momentum), add(known[3:], spin)
+    store(t.r[i], force + torque)
     store(t.D[i], integrator.first_momentum_slope(h, mass, J, om))
+    size, wrench = t.size[i][0], vec(t.wrench[i])
+    pushed = largest(force) + m.force_rounding * (largest(momentum) + largest(wrench[:3]))
+    turned = largest(torque) + m.force_rounding * (largest(spin) + largest(wrench[3:]))
+    t.unit[i][0] = t.least_unit[i][0] + pushed
+    t.unit[i][1] = t.least_unit[i][1] + size * pushed + turned
 
 
 @each_body

@@ -49,12 +49,6 @@ def products(a, b):
     return [a[0] * b[0], *jordan(*cones(a, b))]
 
 
-def errors(h, products, rows):
-    """What counts against the tolerance: N, m, N m; sliding as a velocity, m/s."""
-    rate = 1.0 / h
-    return [products[0], *(rate * p for p in products[1:]), rows[0], rows[1], rate * rows[2], rate * rows[3]]
-
-
 def force(cf, a):
     """Contact force along (n, t1, t2)."""
     rough = active(cf)[1]
@@ -149,11 +143,11 @@ def warm(a, b, sizes, floor):
     return [gamma, w0, a[2], a[3]], [s_gamma, u0, b[2], b[3]]
 
 
-def measure(t, a, b, flags):
+def measure(m, t, a, b, flags, share):
     """Products; the sum of those that are to become mu, and their count, over all pairs."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
-    sum_up(t, values)
-    t.count = t.count + (flags[0] + flags[1])
+    sum_up(t, values, share)
+    pairs.count_up(m, t, flags[0] + flags[1], share)
     return values
 
 
@@ -168,10 +162,10 @@ def targets(m, a, b, center):
     return [(center[k] + (pairs.stop(m) if k < 2 else 0.0)) - values[k] for k in range(PAIRS)]
 
 
-def corrected(t, a, b, bends, least):
+def corrected(t, a, b, bends, usual, least):
     """What the corrector adds to the targets: sigma mu - dU o dW, in proportion."""
-    normal = pairs.corrected(t, a[0], b[0], bends[0], least)
-    center = maximum(t.center, least)
+    normal = pairs.corrected(t, a[0], b[0], bends[0], usual, least)
+    center = maximum(t.center * usual, least)
     most = maximum(center, jordan(*cones(a, b))[0])
     second = [minimum(maximum(x, -1.0 * most), most) for x in bends[1:]]
     return [normal, center - second[0], -1.0 * second[1], -1.0 * second[2]]
@@ -192,9 +186,9 @@ def reach(t, a, b, da, db, inverse):
     t.ratio = ratio
 
 
-def sum_up(t, values):
+def sum_up(t, values, share):
     """Add those products that are to become mu to the sum over all pairs."""
-    pairs.sum_up(t, values[:2])
+    pairs.sum_up(t, values[:2], share)
 
 
 def lifted(a, b, flags, sizes, lift):

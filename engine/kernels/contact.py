@@ -33,6 +33,7 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import body, cone, geometry, integrator, pairs
+from vigym.engine.kernels.pairs import LEAST, STRICT
 from vigym.engine.kernels.quaternion import (
     add,
     cross,
@@ -52,6 +53,7 @@ from vigym.engine.kernels.sweep import each_contact, each_touching_body
 
 NOTHING = [0.0] * 6
 TICKS = 16.0  # parts of a step in which time is counted
+CREEP = 10.0  # sliding is measured so many times as closely as gaps
 SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
@@ -101,9 +103,24 @@ def coefficients(m, s, t, c):
     return cf, t.relax * cf, t.give[c][0] if m.features.soft else None
 
 
-def scales(m, t):
+def scales(m, t, c):
     """Usual sizes of the pairs: a share of the weight, and how far things fall in a step."""
-    return cone.of(m).scales(m.force_scale, m.acceleration * t.h * t.h)
+    return cone.of(m).scales(m.contact_force_scale[c][0], m.contact_acceleration[c][0] * t.h * t.h)
+
+
+def usual(m, t, c):
+    """Usual size of a product of the pairs, N m."""
+    return m.contact_force_scale[c][0] * m.contact_acceleration[c][0] * t.h * t.h
+
+
+def share(m, t, c):
+    """1/usual"""
+    return t.rate * t.rate / (m.contact_force_scale[c][0] * m.contact_acceleration[c][0])
+
+
+def unit(m, t, c, gamma):
+    """Force by which errors of the contact are judged, N: what acts on the body, and what the contact carries."""
+    return t.unit[m.contact_body[c]][0] + gamma
 
 
 @each_contact
@@ -119,7 +136,7 @@ def prepare_contact(kind, m, s, t, c):
     if m.features.bounce:
         V, row = vec(t.V[i]), force_rows(kind, m, t, c)[0]
         t.approach[c][0] = -1.0 * (dot(row[:3], V[:3]) + dot(row[3:], V[3:]))
-    law, sizes, cold = cone.of(m), scales(m, t), on(t.cold)
+    law, sizes, cold = cone.of(m), scales(m, t, c), on(t.cold)
     phi = gap(m, c, here)
     if m.features.soft:
         K, rate = s.compliance[c][0], s.contact_damping[c][0] / t.h
@@ -153,8 +170,10 @@ def move_contact(kind, m, s, t, c):
     law, flags = cone.of(m), cone.of(m).active(cf)
     rows = law.rows(*coefficients(m, s, t, c), a, b, phi, slip)
     store(t.cr[c], rows)
-    pairs.note(t, "norm", law.errors(t.h, law.excess(m, law.measure(t, a, b, flags), flags), rows))
-    pairs.note(t, "misfit", rows[:1])
+    over = law.excess(m, law.measure(m, t, a, b, flags, share(m, t, c)), flags)
+    per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
+    pairs.note(t, "norm", [*scale(per_force * per_length * STRICT, over), per_force * rows[1]])
+    pairs.note(t, "misfit", [per_length * rows[0], *scale(CREEP * per_length, rows[2:])])
     tangent = body.tangent(t, i)
     rolling = [tangent.travel(lever) for lever in levers]
     store(t.slip_rows[c], [add(cross(there.core, axis), row) for axis, row in zip(along, rolling, strict=True)])
@@ -216,7 +235,7 @@ def direct(kind, m, s, t, c):
 def affine_contact(kind, m, s, t, c):
     """What the corrector needs of the affine direction: da db."""
     bends = cone.of(m).products(*direct(kind, m, s, t, c))
-    cone.of(m).sum_up(t, bends)
+    cone.of(m).sum_up(t, bends, share(m, t, c))
     store(t.cdd[c], bends)
 
 
@@ -233,8 +252,9 @@ def correct_contact(kind, m, s, t, c):
     """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
     i, law = m.contact_body[c], cone.of(m)
     flags = law.active(s.friction[c][0])
-    least = 0.01 * m.tolerance * t.h
-    k = law.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), least)
+    a = vec(t.ca[c])
+    least = LEAST * m.tolerance / STRICT * unit(m, t, c, a[cone.NORMAL]) / t.per_length[i][0]
+    k = law.corrected(t, a, vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c), least)
     k = [flags[j] * k[j] for j in range(law.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
@@ -254,7 +274,7 @@ def lift_contact(kind, m, s, t, c):
     """Pairs away from the boundary, in the lanes that are stuck there."""
     law = cone.of(m)
     flags = law.active(s.friction[c][0])
-    new = law.lifted(vec(t.ca[c]), vec(t.cb[c]), flags, scales(m, t), t.lift)
+    new = law.lifted(vec(t.ca[c]), vec(t.cb[c]), flags, scales(m, t, c), t.lift)
     pairs.keep(t, range(law.PAIRS), (t.ca[c], t.cb[c]), new)
 
 
@@ -272,10 +292,10 @@ def finish_contact(kind, m, s, t, c):
         before = s.impulse[c][k]
         s.impulse[c][k] = select(good, part + select(first, 0.0, before), before)
     if m.features.bounce:
-        usual, length = scales(m, t)[cone.NORMAL]
-        pressed = less(t.cb[c][cone.NORMAL] * usual, t.ca[c][cone.NORMAL] * length)
+        force, length = scales(m, t, c)[cone.NORMAL]
+        pressed = less(t.cb[c][cone.NORMAL] * force, t.ca[c][cone.NORMAL] * length)
         approach, due = t.approach[c][0], s.rebound[c][0]
-        impact = pressed & less(SLOW * m.acceleration * t.h, approach) & (~on(due))
+        impact = pressed & less(SLOW * m.fall * t.h, approach) & (~on(due))
         s.rebound[c][0] = select(good, select(impact, s.restitution[c][0] * approach, 0.0), due)
 
 

@@ -6,6 +6,10 @@
     corrector  targets sigma mu - da db; the same factors
     step       almost as far as to the first pair that would vanish
 
+Pairs are of very different sizes in a mechanism of large and small bodies. Each product has its own usual size (`share`
+is 1 over that), and mu is the mean of products in these units: all of them fall together, from masses of grams to tons.
+Residuals are relative, too (body.py).
+
 A lane that has converged is masked: its numbers stay as they are while its neighbours go on.
 
 How near to the boundary a step may start is learned (`learn`): pairs of a robot that stands are almost where they were,
@@ -14,7 +18,7 @@ step are not, and start on a central path that is as wide as this takes.
 """
 
 from vigym.engine.kernels import axis, body, contact, joint, ldu, pairs
-from vigym.engine.kernels.quaternion import vec
+from vigym.engine.kernels.quaternion import scale, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
 
@@ -147,15 +151,16 @@ def start_search(m, s, t):
 
 @block
 def clear_norm(m, s, t):
-    t.norm = t.misfit = t.poison = t.total = t.count = 0.0
+    t.norm = t.misfit = t.poison = t.total = t.count = t.stopped = 0.0
     for k in range(6):
         t.r[m.n_bodies][k] = 0.0  # what joints to the world push against
 
 
 @each_body
 def measure_body(m, s, t, i):
-    """Largest residual force and torque."""
-    pairs.note(t, "norm", vec(t.r[i]))
+    """Largest residual force and torque, in units of the body's."""
+    r = vec(t.r[i])
+    pairs.note(t, "norm", scale(1.0 / t.unit[i][0], r[:3]) + scale(1.0 / t.unit[i][1], r[3:]))
 
 
 @block
@@ -178,11 +183,6 @@ def clear_sums(m, s, t):
     t.total = 0.0
 
 
-def energy(m, t):
-    """Usual size of a complementarity product, N m."""
-    return m.force_scale * m.acceleration * t.h * t.h
-
-
 @block
 def choose_center(m, s, t):
     """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager after a lane has been stuck (`pace`).
@@ -191,21 +191,20 @@ def choose_center(m, s, t):
 
         sum (a + alpha da)(b + alpha db) = sum a b + alpha sum k + alpha^2 sum da db,   k = a db + b da = stop - a b
     """
-    mu, alpha = t.mu, 1.0 / maximum(t.ratio, 1.0)
-    bent = alpha * alpha * t.total / maximum(t.count, 1.0)
-    affine = maximum(mu + alpha * (pairs.stop(m) - mu) + bent, 0.0)
+    mu, alpha, share = t.mu, 1.0 / maximum(t.ratio, 1.0), 1.0 / maximum(t.count, 1.0)
+    stop = t.stopped * share
+    affine = maximum(mu + alpha * (stop - mu) + alpha * alpha * share * t.total, 0.0)
     sigma = affine / maximum(mu, 1e-300)
-    least = select(less(1e-4 * energy(m, t), mu), t.pace * mu, 0.0)
+    least = select(less(1e-4, mu), t.pace * mu, 0.0)
     center = maximum(sigma * sigma * sigma * mu, least)
-    t.center = maximum(center - pairs.stop(m), 0.0)
+    t.center = maximum(center - stop, 0.0)
 
 
 @block
 def final_length(m, s, t):
     """The longest step that keeps all pairs positive, less a margin that shrinks with mu: a fixed one would let no
     iteration reduce mu by more than that."""
-    margin = NEAR * t.mu / energy(m, t)
-    fraction = 1.0 - minimum(MARGIN, maximum(NEAREST, margin))
+    fraction = 1.0 - minimum(MARGIN, maximum(NEAREST, NEAR * t.mu))
     t.alpha = fraction / maximum(t.ratio, fraction)
 
 
@@ -216,7 +215,7 @@ def choose_lift(m, s, t):
     live = on(t.live)
     stuck = less(t.alpha, STUCK) & live
     t.shortest = select(live, minimum(t.alpha, t.shortest), t.shortest)
-    lift = sqrt(LIFT * t.caution * t.mu / energy(m, t))
+    lift = sqrt(LIFT * t.caution * t.mu)
     t.lift = select(stuck, minimum(lift, HIGHEST), 0.0)
     t.caution = select(stuck, CAUTION * t.caution, t.caution)
     bolder = select(less(FULL, t.alpha), minimum(BOLDER * t.caution, 1.0), 1.0)

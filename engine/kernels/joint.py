@@ -36,7 +36,7 @@ from vigym.engine.kernels.quaternion import (
     turn_jacobian,
     vec,
 )
-from vigym.engine.kernels.simd import on, select
+from vigym.engine.kernels.simd import maximum, minimum, on, select
 from vigym.engine.kernels.small import identity
 from vigym.engine.kernels.sweep import each_joint, each_tree_joint
 
@@ -162,6 +162,17 @@ def rotation(kr, has_law, m, s, t, i, first):
     return [0.0, 0.0, 0.0], [], phi, rows
 
 
+def joint_per_length(m, t, i):
+    """1/length by which the joint's openings are judged: that of its smaller body, 1/m."""
+    return maximum(t.per_length[m.child[i]][0], t.per_length[m.parent[i]][0])
+
+
+def joint_unit(m, t, i, turns):
+    """Force, N, or torque, N m, by which errors of the joint's efforts are judged: that of its lighter body."""
+    which = 1 if turns else 0
+    return minimum(t.unit[m.child[i]][which], t.unit[m.parent[i]][which])
+
+
 @each_joint
 def move_joint(kind, m, s, t, i):
     """At the next pose: S, delta, residual of the free axes and their norms; the wrench enters the residuals of both
@@ -174,7 +185,7 @@ def move_joint(kind, m, s, t, i):
     a = m.first_axis[i]
     dth, turns, angles, rows = rotation(kr, has_law, m, s, t, i, a + kt)
     store(t.delta[i], dx + dth)
-    note(t, "misfit", dx + dth)  # the error as the motion that removes it
+    note(t, "misfit", scale(joint_per_length(m, t, i), dx) + dth)  # the error as the motion that removes it
     for k, axis in enumerate(slides + turns):
         for j in range(3):
             t.S[i][k, j] = axis[j]
@@ -193,9 +204,11 @@ def move_joint(kind, m, s, t, i):
             if k >= kt and kr < 3:
                 coordinate = nearest_turn(coordinate, s.angle[a + k][0])
             efforts[k] = law(s, t, a + k, coordinate, efforts[k])
+            unit = joint_unit(m, t, i, turns=k >= kt)
+            store(t.axis_unit[a + k], [unit, joint_per_length(m, t, i) if k < kt else 1.0])
         error = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
         t.rN[i][k] = error
-        note(t, "norm", [error])
+        note(t, "norm", [error / joint_unit(m, t, i, turns=k >= kt)])
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
     store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))

@@ -45,11 +45,18 @@ def model_fields(features, size):
     n, c, j, loops = size.n_bodies, size.n_contacts, size.n_joints, size.n_loops
     floats = {
         "gravity": (1, 3),
-        # time step; tolerance of forces and velocities, of gaps and joints; product at which pairs stop
-        **scalars("dt tolerance accuracy smoothing"),
+        # time step; tolerance of forces, of gaps and joints (both relative, see interior_point.py); how much of a size
+        # may be rounding, over either tolerance; product at which pairs stop
+        **scalars("dt tolerance accuracy force_rounding length_rounding smoothing"),
         "first_floor": (),  # of the warm start, see interior_point.py
-        **scalars("force_scale acceleration"),  # usual contact force, N; usual acceleration, m/s^2
-        "axis_length": (size.n_axes, 1),  # lever of an axis: size of the mechanism for a rotation, 1 for a translation
+        "fall": (),  # usual acceleration of a body in no hurry, m/s^2: that of gravity
+        # usual sizes of pairs: force, N, and acceleration, m/s^2, of contacts and of axes, whose lever is the size of a
+        # body for a rotation, 1 for a translation
+        "contact_force_scale": (c, 1),
+        "contact_acceleration": (c, 1),
+        "axis_force_scale": (size.n_axes, 1),
+        "axis_acceleration": (size.n_axes, 1),
+        "axis_length": (size.n_axes, 1),
         "child_anchor": (j, 3),  # child's frame
         "parent_anchor": (j, 3),  # parent's frame
         "child_frame": (j, 4),  # joint frame in the child's frame, and in the parent's
@@ -154,16 +161,22 @@ def scratch_fields(features, size):
     cone_pairs = CONES[features.cone].PAIRS
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
-        # of the step: its length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
+        # of the step: its length and 1/length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
         # and ticks a substep
-        **scalars("h live good cold lost relax todo stride"),
+        **scalars("h rate live good cold lost relax todo stride"),
         # of the search: see interior_point.py
-        **scalars("alpha ratio lift caution pace shortest total count mu center norm misfit poison"),
+        **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison"),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),
         "J": (n, 6),
         "known": (n, 6),
+        # by which residuals are judged, see body.py: forces, N, and torques, N m, of a body, at least and now; its
+        # length, m, and 1/length of what counts as closed
+        "least_unit": (n, 2),
+        "unit": (n + 1, 2),
+        "size": (n, 1),
+        "per_length": (n + 1, 1),
         "V": (n, 6),  # v, om
         "tangent": (n, integrator.KEPT),
         "xn": (n + 1, 3),
@@ -201,6 +214,7 @@ def scratch_fields(features, size):
         "passive_slope": (a, 1),
         "apparent": (a, 1),
         "mobility": (a, 1),
+        "axis_unit": (a, 2),  # effort by which errors are judged, and 1/motion
         "dphi": (a, 1),
         **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lda", "ldb", "lk"]},
         "lr": (a, AXIS_PAIRS + 1),

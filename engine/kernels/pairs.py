@@ -8,6 +8,11 @@ from vigym.engine.kernels.quaternion import sum_of
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 
+# A product, force times length, is to be STRICT times smaller than other things, relative to the force that acts and the
+# body's length: it lets what sticks creep, by product / force in a step. Products are not sent below LEAST of that.
+STRICT, LEAST = 1e5, 0.1
+
+
 def warm(a, b, scale_a, scale_b, floor):
     """The last step's pair lifted back to a b >= floor^2 in units of its scales: the larger number stays, the smaller
     one gives way. All pairs then start on about the same central path, and know which of the two is large."""
@@ -29,21 +34,29 @@ def products(a, b):
     return [x * y for x, y in zip(a, b, strict=True)]
 
 
-def corrected(t, a, b, bend, least):
+def corrected(t, a, b, bend, usual, least):
     """What the corrector adds to the target of one pair, sigma mu - da db, the second part (`bend`) kept in proportion.
 
-    `least` is far below what counts: with a smaller product, a slack would drown in the rounding of its own row."""
-    center = maximum(t.center, least)
+    `usual` is the unit of mu in this pair's product. `least` is far below what counts: with a smaller product, a slack
+    would drown in the rounding of its own row."""
+    center = maximum(t.center * usual, least)
     most = maximum(center, a * b)
     return center - minimum(maximum(bend, -1.0 * most), most)
 
 
-def measure(t, a, b, flags):
-    """Products a b; their sum and count over all pairs give mu."""
+def measure(m, t, a, b, flags, share):
+    """Products a b; their sum in units of 1/share, and count, over all pairs give mu."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
-    sum_up(t, values)
-    t.count = t.count + sum_of(flags)
+    sum_up(t, values, share)
+    count_up(m, t, sum_of(flags), share)
     return values
+
+
+def count_up(m, t, number, share):
+    """Count the pairs that are to reach mu, and add up where they are to stop."""
+    t.count = t.count + number
+    if m.features.smooth:
+        t.stopped = t.stopped + number * share * stop(m)
 
 
 def stop(m):
@@ -83,9 +96,9 @@ def reach(t, a, b, da, db, inverse):
     t.ratio = ratio
 
 
-def sum_up(t, values):
-    """Add products, a b or da db, to the sum over all pairs."""
-    t.total = t.total + sum_of(values)
+def sum_up(t, values, share):
+    """Add products, a b or da db, in units of 1/share to the sum over all pairs."""
+    t.total = t.total + share * sum_of(values)
 
 
 def advance(t, which, block, change):

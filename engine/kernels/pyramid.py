@@ -30,12 +30,6 @@ def scales(force, length):
     return [(force, length), (length, force)] + [(force, length)] * 4
 
 
-def errors(h, products, rows):
-    """What counts against the tolerance: N, m, N m; sliding as a velocity, m/s."""
-    rate = 1.0 / h
-    return [products[0], *(rate * p for p in products[1:]), rows[0], rows[1], *(rate * r for r in rows[2:])]
-
-
 def force(cf, a):
     """Contact force along (n, t1, t2)."""
     rough = active(cf)[1]
@@ -104,9 +98,9 @@ def warm(a, b, sizes, floor):
     return [x for x, _ in lifted], [y for _, y in lifted]
 
 
-def corrected(t, a, b, bends, least):
+def corrected(t, a, b, bends, usual, least):
     """What the corrector adds to the targets; `bends` are the products da db."""
-    return [pairs.corrected(t, a[j], b[j], bends[j], least) for j in range(PAIRS)]
+    return [pairs.corrected(t, a[j], b[j], bends[j], usual, least) for j in range(PAIRS)]
 
 
 products, measure, excess, targets = pairs.products, pairs.measure, pairs.excess, pairs.targets

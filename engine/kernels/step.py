@@ -6,6 +6,7 @@ it was before the step, says so, and takes no part in the rest of the call. Time
 """
 
 from vigym.engine.kernels import axis, body, contact, joint
+from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
@@ -116,6 +117,8 @@ def begin(m, s, t):
             t.R[world][k, j] = t.Rn[world][k, j] = 1.0 if j == k else 0.0
     for k in range(4):
         t.q[world][k] = t.qn[world][k] = 1.0 if k == 0 else 0.0
+    t.unit[world][0] = t.unit[world][1] = INFINITE
+    t.per_length[world][0] = 0.0
     for k in range(6):
         t.y[world][k] = 0.0
         for j in range(6):
@@ -150,6 +153,7 @@ def remember_axis(m, s, t, a):
 def choose(m, s, t):
     """Step length and masks of the next attempt."""
     t.h = t.stride * (m.dt * (1.0 / TICKS))
+    t.rate = 1.0 / t.h
     t.live = select(less(0.5, t.todo), 1.0, 0.0)
     t.good = 0.0
 
