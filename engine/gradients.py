@@ -178,7 +178,7 @@ def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> Non
     """Put the unknowns where the last step found them."""
     for name in UNKNOWNS:
         setattr(t, name, getattr(s, name))
-    t.relax = s.relaxed
+    t.relax = 0.0
     t.V = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
 
 

@@ -20,7 +20,11 @@ WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first s
 OUT_OF_REACH = 1.0  # m
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
+# Products, force times length, are solved to PRODUCTS tolerance^3 of these: what sticks creeps by product / force a step
+PRODUCTS = 1e9
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
+SAG = 4e-11  # of its size a body may sink into a contact under its weight while forces are sought
+LEAST_GIVE = 1e-6  # a contact gives way so many times less than a body's inertia does in a step, at least
 LEAST_MOTION, MOST_MOTION = 1e-8, 0.1  # of its size a body usually moves in a step, between these
 
 
@@ -110,7 +114,8 @@ class Model:
         return names
 
     def usual_sizes(self, dt: float) -> np.ndarray:
-        """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one (n_bodies, 3).
+        """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one, and by how much
+        its contacts may give way, m/N (n_bodies, 4).
 
         A part is what joints hold together. Its length is the mean radius of gyration, its acceleration that of
         gravity; a contact usually carries a share of its weight."""
@@ -118,14 +123,15 @@ class Model:
         mass, touching = np.array([body.mass for body in bodies]), np.zeros(self.n_bodies)
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
-        sizes = np.zeros((self.n_bodies, 3))
+        sizes = np.zeros((self.n_bodies, 4))
         for part in np.unique(parts):
             here = parts == part
             length = size[here].mean()
             gravity = max(np.linalg.norm(self.mechanism.gravity), LEAST_MOTION * length / dt**2)
             acceleration = min(gravity, MOST_MOTION * length / dt**2)
             number = max(1, min(touching[here].sum(), here.sum()))
-            sizes[here] = mass[here].sum() * gravity / number, acceleration, length
+            give = min(LEAST_GIVE * dt**2, SAG * length / gravity) / mass[here].sum()
+            sizes[here] = mass[here].sum() * gravity / number, acceleration, length, give
         return sizes
 
     def table(self, joints: Sequence[Joint], numbers: Sequence[int]) -> JointTable:
@@ -146,11 +152,12 @@ class Model:
         m.gravity[0] = mechanism.gravity
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
+        m.strictness = m.tolerance / np.clip(PRODUCTS * m.tolerance**3, 1e-16, 1e-3 * m.tolerance)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
         m.fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)
         child = np.repeat(self.joint_table.child, self.joint_table.free.sum(-1))
-        m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length = sizes[child].T
+        m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length, _ = sizes[child].T
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
@@ -166,7 +173,7 @@ class Model:
         for c, contact in enumerate(mechanism.contacts):
             i = self.bodies[contact.body]
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
-            m.contact_force_scale[c], m.contact_acceleration[c] = sizes[i, :2]
+            m.contact_force_scale[c], m.contact_acceleration[c], _, m.contact_give[c] = sizes[i]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)

@@ -19,7 +19,6 @@ part. Pairs that no axis of the mechanism has are not compiled: their numbers ar
 from vigym.engine.kernels import pairs
 from vigym.engine.kernels.pairs import (
     LEAST,
-    STRICT,
     advance,
     corrected,
     excess,
@@ -40,9 +39,8 @@ from vigym.engine.kernels.sweep import each_limited_axis
 PAIRS = 6
 LOW, HIGH, CUT, UNCUT, SLIP, BACK = range(PAIRS)
 NOTHING = [0.0] * (PAIRS + 1)
-# How closely products are solved, see contact.py: those of limits, and those of what does not slide; a friction of less
-# than FAINT of the efforts that act counts as that
-LIMITED, FAINT = 1e2, 1e-3
+LIMITED = 1e2  # products of limits are solved so many times as closely as efforts
+FAINT = 1e-3  # a friction of less than this part of the efforts that act counts as that
 
 
 def used(s):
@@ -133,12 +131,12 @@ def share(m, t, a):
     return t.rate * t.rate / (m.axis_force_scale[a][0] * m.axis_acceleration[a][0])
 
 
-def product_units(s, t, a):
+def product_units(m, s, t, a):
     """What products of the pairs are judged by: efforts that act there times a motion; those that do not slide creep by
     product / friction in a step."""
     effort, per_motion = vec(t.axis_unit[a])
     cut = t.mobility[a][0] * (effort + s.effort_limit[a][0])
-    dry = (s.dry_friction[a][0] + FAINT * effort) / (STRICT * per_motion)
+    dry = (s.dry_friction[a][0] + FAINT * effort) / (m.strictness * per_motion)
     pressed = [(effort + t.la[a][k]) / (LIMITED * per_motion) for k in (LOW, HIGH)]
     return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
 
@@ -146,7 +144,7 @@ def product_units(s, t, a):
 def errors(m, s, t, a, over, rows):
     """What counts against the tolerance: efforts, motions and their products, each in its own unit."""
     effort, per_motion = vec(t.axis_unit[a])
-    units, stiff = product_units(s, t, a), 1.0 / t.mobility[a][0]
+    units, stiff = product_units(m, s, t, a), 1.0 / t.mobility[a][0]
     # what a stiff drive would like to apply is no measure, but it is rounded
     cut = [stiff / (effort + s.effort_limit[a][0] + m.force_rounding * t.la[a][k]) for k in (CUT, UNCUT)]
     dry = 1.0 / (effort + s.dry_friction[a][0])
@@ -228,7 +226,7 @@ def affine_axis(m, s, t, a):
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
-    units = product_units(s, t, a)
+    units = product_units(m, s, t, a)
     for k in used(s):
         least = LEAST * m.tolerance * units[k]
         t.lk[a][k] = s.bounded[a][k] * corrected(t, t.la[a][k], t.lb[a][k], t.lk[a][k], usual(m, t, a), least)

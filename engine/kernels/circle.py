@@ -3,7 +3,7 @@
     a = gamma, psi, beta1, beta2        normal force; sliding; friction along t1, t2
     b = s_gamma, s_psi, eta1, eta2      with the rows (residual r = row - b)
         s_gamma = phi(z+)               gap at the next pose
-        s_psi   = cf gamma              radius of the cone
+        s_psi   = cf gamma + grip       radius of the cone
         eta     = h B V                 sliding, m a step
 
 One pair gamma s_gamma = mu as everywhere, and one of second-order cones, U = (s_psi, beta) and W = (psi, eta), both
@@ -12,20 +12,19 @@ inside |vector| <= scalar, whose Jordan product is
     U o W = (s_psi psi + beta . eta,  s_psi eta + psi beta) = (mu, 0, 0)
 
 At mu = 0: friction is less than cf gamma and nothing slides, or it is cf gamma, against the sliding, and psi = |eta|.
-A contact without friction (cf = 0) has no interior: U and W rest where they are and take no part. `dilation` is 0, or
-cf in a relaxed step, and `give` that of a soft contact, see cone.py.
+A contact without friction has no interior: U and W rest where they are and take no part (`rough` = 0). `grip` is 0, or
+what takes the place of cf gamma in a relaxed step, and `give` how a contact gives way, see cone.py and contact.py.
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.simd import less, maximum, minimum, on, select, sqrt
+from vigym.engine.kernels.simd import maximum, minimum, on, select, sqrt
 
 PAIRS = 4
 TINY = 1e-300
 
 
-def active(cf):
+def active(rough):
     """1 for the pairs that take part: the normal one and the cones'; their vectors are no pairs of their own."""
-    rough = select(less(0.0, cf), 1.0, 0.0)
     return [1.0, rough, rough, rough]
 
 
@@ -49,27 +48,16 @@ def products(a, b):
     return [a[0] * b[0], *jordan(*cones(a, b))]
 
 
-def force(cf, a):
+def force(rough, a):
     """Contact force along (n, t1, t2)."""
-    rough = active(cf)[1]
     return [a[0], rough * a[2], rough * a[3]]
 
 
-def rows(cf, dilation, give, a, b, phi, slip):
+def rows(rough, cf, grip, give, a, b, phi, slip):
     """Residuals of the four rows at the gap phi and the sliding `slip` (along t1, t2; m a step)."""
-    flags = active(cf)
-    if give is not None:
-        phi = phi + give * a[0]
-    values = [phi - dilation * a[1], cf * a[0], slip[0], slip[1]]
+    flags = active(rough)
+    values = [phi + give * a[0], cf * a[0] + grip, slip[0], slip[1]]
     return [flags[k] * (values[k] - b[k]) for k in range(PAIRS)]
-
-
-def slopes(give, a, inverse):
-    """1/s_gamma and q = gamma/s_gamma, or with `give` what takes their place."""
-    ib = inverse[0] * a[0]
-    if give is not None:
-        ib = ib / (1.0 + give * a[0] * ib)  # 1/(s_gamma + give gamma)
-    return ib, a[0] * ib
 
 
 def determinant(u):
@@ -77,43 +65,31 @@ def determinant(u):
     return u[0] * u[0] - u[1] * u[1] - u[2] * u[2]
 
 
-def inverses(cf, dilation, give, a, b):
-    """What directions and step lengths share: 1/(gamma s_gamma), 1/psi, and the inverse of the pivot of psi (without
-    friction 0, as is 1/psi)."""
+def inverses(rough, give, a, b):
+    """What directions and step lengths share: 1/(gamma s_gamma), 1/psi, the inverse of the pivot of psi (without
+    friction 0, as is 1/psi), and 1/(s_gamma + give gamma)."""
     u, w = cones(a, b)
-    rough = active(cf)[1]
-    normal = 1.0 / (a[0] * b[0])
-    _, q = slopes(give, a, [normal])
-    return [
-        normal,
-        rough / w[0],
-        rough / (u[0] * w[0] - u[1] * w[1] - u[2] * w[2] + determinant(w) * cf * q * dilation),
-    ]
+    pivot = u[0] * w[0] - u[1] * w[1] - u[2] * w[2]
+    return [1.0 / (a[0] * b[0]), rough / w[0], rough / pivot, 1.0 / (b[0] + give * a[0])]
 
 
-def direction(cf, dilation, give, a, b, inverse, k, r, dphi, dslip):
+def direction(rough, cf, give, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         gamma d(s_gamma) + s_gamma d(gamma) = k0,   U o dW + W o dU = (k1, k2, k3),   db = d(row) + r
 
-    solved in closed form: psi, then gamma and beta. `inverse` are the `inverses`."""
-    rough = active(cf)[1]
+    solved in closed form: gamma, then psi and beta. `inverse` are the `inverses`."""
     u, w = cones(a, b)
-    ib, q = slopes(give, a, inverse)
-    gamma = (k[0] - a[0] * r[0]) * ib - q * dphi  # at dpsi = 0
+    gamma = (k[0] - a[0] * r[0] - a[0] * dphi) * inverse[3]
     deta = [dslip[0] + r[2], dslip[1] + r[3]]
     radius = cf * gamma + r[1]
     pull = [w[0] * u[1] - u[0] * w[1], w[0] * u[2] - u[0] * w[2]]
     known = w[0] * k[1] - w[1] * k[2] - w[2] * k[3] - (pull[0] * deta[0] + pull[1] * deta[1])
     # (s_psi psi - beta . eta) dpsi = known - determinant(W) d(s_psi)
     dpsi = (known - radius * determinant(w)) * inverse[2]
-    gamma = gamma + q * dilation * dpsi
-    radius = cf * gamma + r[1]
     beta = [(k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[1] for j in range(2)]
     da = [gamma, dpsi, *beta]
-    if give is not None:
-        dphi = dphi + give * gamma
-    db = [dphi - dilation * dpsi + r[0], *(rough * x for x in (radius, *deta))]
+    db = [dphi + give * gamma + r[0], *(rough * x for x in (radius, *deta))]
     return da, db
 
 
@@ -132,7 +108,7 @@ def warm(a, b, sizes, floor):
 
     U o W has the eigenvalues (u0 + |u|)(w0 - |w|) and (u0 - |u|)(w0 + |w|) where the vectors oppose each other: the
     larger factor stays, the smaller one gives way."""
-    gamma, s_gamma = pairs.warm(a[0], b[0], *sizes[0], floor)
+    gamma, s_gamma = pairs.warm_gap(a[0], b[0], *sizes[0], floor)
     u, w = cones(a, b)
     slide, radius = sizes[1]
     size_u, size_w = length(u), length(w)
@@ -156,10 +132,17 @@ def excess(m, values, flags):
     return [*pairs.excess(m, values[:2], flags[:2]), *values[2:]]
 
 
-def targets(m, a, b, center):
-    """Complementarity targets, the vector part of U o W being 0."""
+def targets(m, a, b):
+    """Complementarity targets of the affine direction, the vector part of U o W being 0."""
     values = products(a, b)
-    return [(center[k] + (pairs.stop(m) if k < 2 else 0.0)) - values[k] for k in range(PAIRS)]
+    return [(pairs.stop(m) if k < 2 else 0.0) - values[k] for k in range(PAIRS)]
+
+
+def bends(t, da, db, share):
+    """What the corrector needs of the affine direction: d(gamma) d(s_gamma), and dU o dW."""
+    found = products(da, db)
+    sum_up(t, found, share)
+    return found
 
 
 def corrected(t, a, b, bends, usual, least):

@@ -4,14 +4,13 @@ Each file holds the numbers (a, b) of one contact, the rows that define b, the N
 the interior point does with them; contact.py is the same for both.
 
 Friction makes the equations non-monotone: there may be several solutions, and the path that the interior point follows
-may turn back before it reaches one. With `dilation` = cf instead of 0, the row of the gap is
+may turn back before it reaches one. If `grip` takes the place of cf gamma,
 
-    s_gamma = phi(z+) - dilation psi      the gap of a sliding contact is cf times what it slides in the step
+    s_psi = grip      friction is bounded by a number, no longer by the force that is sought       (Tresca's law)
 
-which is the convex problem of Anitescu (2006): monotone, solvable, the same where nothing slides. Such a RELAXED step
-is the second choice where the exact one finds no end (step.py).
-
-A contact that is not hard has `give` gamma added to that row (contact.py); `give` is None where all are.
+the equations are monotone and have a solution. That is the second choice where the first finds no end (step.py): grip
+is cf gamma of the step before, then of the solution that this gives, and so on until the two agree. Where they do, the
+solution is an exact one; where they do not after a few rounds, the step is a RELAXED one, and says so.
 """
 
 from vigym.engine.kernels import circle, pyramid

@@ -27,13 +27,18 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
 
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
+Where joints carry a body and a contact just touches, forces are not determined, and an interior point would invent
+some. So every contact gives way a little (contact_give, 1e-10 of a body's size under its weight) until its product is
+as small as it has to be: of all forces that would do, those are found that are near the least. From then on the gap
+itself counts.
+
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
     d(force) = c - W M y,   W and c from the law's `direction`;   D += F^T W M
 """
 
 from vigym.engine.kernels import body, cone, geometry, integrator, pairs
-from vigym.engine.kernels.pairs import LEAST, STRICT
+from vigym.engine.kernels.pairs import LEAST
 from vigym.engine.kernels.quaternion import (
     add,
     cross,
@@ -48,12 +53,12 @@ from vigym.engine.kernels.quaternion import (
     sum_of,
     vec,
 )
-from vigym.engine.kernels.simd import less, on, select, sqrt
+from vigym.engine.kernels.simd import absolute, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_contact, each_touching_body
 
 NOTHING = [0.0] * 6
 TICKS = 16.0  # parts of a step in which time is counted
-CREEP = 10.0  # sliding is measured so many times as closely as gaps
+SUNK, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
 SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
@@ -97,10 +102,16 @@ def gap(m, c, where):
 
 
 def coefficients(m, s, t, c):
-    """Coefficients of the rows of a law: cf, `dilation` (cf in a relaxed step, else 0) and `give`, by how much the
-    contact gives way to its normal force, m/N; None where all are hard."""
+    """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
+    how much the contact gives way to its normal force, m/N."""
     cf = s.friction[c][0]
-    return cf, t.relax * cf, t.give[c][0] if m.features.soft else None
+    give = t.give[c][0] + m.contact_give[c][0] if m.features.soft else m.contact_give[c][0]
+    return roughness(s, c), select(on(t.relax), 0.0, cf), give
+
+
+def roughness(s, c):
+    """1 for a contact with friction, else 0."""
+    return select(less(0.0, s.friction[c][0]), 1.0, 0.0)
 
 
 def scales(m, t, c):
@@ -154,7 +165,7 @@ def prepare_contact(kind, m, s, t, c):
 def move_contact(kind, m, s, t, c):
     """Gap and M at the next pose, rows of the law and their norms; the force enters the body's residual."""
     i = m.contact_body[c]
-    cf, F = s.friction[c][0], force_rows(kind, m, t, c)
+    F = force_rows(kind, m, t, c)
     there = geometry.of(kind).touch(m, s, c, vec(t.xn[i]), mat(t.Rn[i]))
     phi = gap(m, c, there)
     if m.features.bounce:
@@ -167,20 +178,25 @@ def move_contact(kind, m, s, t, c):
     levers = [cross(rolling_arm(kind, m, t, c), axis) for axis in along]
     slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    law, flags = cone.of(m), cone.of(m).active(cf)
-    rows = law.rows(*coefficients(m, s, t, c), a, b, phi, slip)
-    store(t.cr[c], rows)
+    rough, cf, give = coefficients(m, s, t, c)
+    law, flags = cone.of(m), cone.of(m).active(rough)
+    grip = select(on(t.relax), s.friction[c][0] * t.grip[c][0], 0.0)
     over = law.excess(m, law.measure(m, t, a, b, flags, share(m, t, c)), flags)
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
-    pairs.note(t, "norm", [*scale(per_force * per_length * STRICT, over), per_force * rows[1]])
-    pairs.note(t, "misfit", [per_length * rows[0], *scale(CREEP * per_length, rows[2:])])
+    over = scale(per_force * per_length * m.strictness, over)
+    sagging = select(less(over[cone.NORMAL], m.tolerance), 0.0, m.contact_give[c][0])
+    rows = law.rows(rough, cf, grip, give - m.contact_give[c][0] + sagging, a, b, phi, slip)
+    store(t.cr[c], rows)
+    sunk = rows[0] - sagging * a[cone.NORMAL]
+    pairs.note(t, "norm", [*over, per_force * rows[1]])
+    pairs.note(t, "misfit", [SUNK * per_length * sunk, *scale(CREEP * per_length, rows[2:])])
     tangent = body.tangent(t, i)
     rolling = [tangent.travel(lever) for lever in levers]
     store(t.slip_rows[c], [add(cross(there.core, axis), row) for axis, row in zip(along, rolling, strict=True)])
     store(t.core[c], there.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.normal[c], there.axes[0])
-    store(t.r[i], sub(vec(t.r[i]), wrench(F, law.force(cf, a))))
+    store(t.r[i], sub(vec(t.r[i]), wrench(F, law.force(rough, a))))
 
 
 def response(m, s, t, c, k, r, dphi, dslip):
@@ -188,7 +204,7 @@ def response(m, s, t, c, k, r, dphi, dslip):
     law = cone.of(m)
     pair = vec(t.ca[c]), vec(t.cb[c]), vec(t.ci[c])
     da, db = law.direction(*coefficients(m, s, t, c), *pair, k, r, dphi, dslip)
-    return law.force(s.friction[c][0], da), da, db
+    return law.force(roughness(s, c), da), da, db
 
 
 @each_contact
@@ -200,7 +216,8 @@ def condense_contact(kind, m, s, t, c):
     F, M = force_rows(kind, m, t, c), motion_rows(kind, m, t, c)
     a, b = vec(t.ca[c]), vec(t.cb[c])
     law = cone.of(m)
-    store(t.ci[c], law.inverses(*coefficients(m, s, t, c), a, b))
+    rough, _, give = coefficients(m, s, t, c)
+    store(t.ci[c], law.inverses(rough, give, a, b))
     units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
     D = mat(t.D[i])
     for row, (dphi, dslip) in zip(M, units, strict=True):
@@ -210,7 +227,7 @@ def condense_contact(kind, m, s, t, c):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
     store(t.D[i], D)
-    k = law.targets(m, a, b, NOTHING)
+    k = law.targets(m, a, b)
     store(t.ck[c], k)
     constant, _, _ = response(m, s, t, c, k, vec(t.cr[c]), 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(F, constant)))
@@ -234,9 +251,8 @@ def direct(kind, m, s, t, c):
 @each_contact
 def affine_contact(kind, m, s, t, c):
     """What the corrector needs of the affine direction: da db."""
-    bends = cone.of(m).products(*direct(kind, m, s, t, c))
-    cone.of(m).sum_up(t, bends, share(m, t, c))
-    store(t.cdd[c], bends)
+    da, db = direct(kind, m, s, t, c)
+    store(t.cdd[c], cone.of(m).bends(t, da, db, share(m, t, c)))
 
 
 @each_contact
@@ -251,9 +267,9 @@ def direct_contact(kind, m, s, t, c):
 def correct_contact(kind, m, s, t, c):
     """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
     i, law = m.contact_body[c], cone.of(m)
-    flags = law.active(s.friction[c][0])
+    flags = law.active(roughness(s, c))
     a = vec(t.ca[c])
-    least = LEAST * m.tolerance / STRICT * unit(m, t, c, a[cone.NORMAL]) / t.per_length[i][0]
+    least = LEAST * m.tolerance / m.strictness * unit(m, t, c, a[cone.NORMAL]) / t.per_length[i][0]
     k = law.corrected(t, a, vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c), least)
     k = [flags[j] * k[j] for j in range(law.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
@@ -273,9 +289,19 @@ def update_contact(kind, m, s, t, c):
 def lift_contact(kind, m, s, t, c):
     """Pairs away from the boundary, in the lanes that are stuck there."""
     law = cone.of(m)
-    flags = law.active(s.friction[c][0])
+    flags = law.active(roughness(s, c))
     new = law.lifted(vec(t.ca[c]), vec(t.cb[c]), flags, scales(m, t, c), t.lift)
     pairs.keep(t, range(law.PAIRS), (t.ca[c], t.cb[c]), new)
+
+
+@each_contact
+def judge_contact(kind, m, s, t, c):
+    """How far the force that bounds friction is from the one that was found, where they are told apart; the next round
+    takes the one that was found, the first one that of the last step."""
+    gamma, last = t.ca[c][cone.NORMAL], select(on(s.fresh), 0.0, s.ca[c][cone.NORMAL])
+    apart = roughness(s, c) * absolute(gamma - t.grip[c][0]) / unit(m, t, c, gamma)
+    t.apart = maximum(apart, t.apart)
+    t.grip[c][0] = select(on(t.good), gamma, last)
 
 
 @each_contact
@@ -286,7 +312,7 @@ def finish_contact(kind, m, s, t, c):
         for k in range(cone.of(m).PAIRS):
             target[c][k] = select(good, values[c][k], target[c][k])
     # impulse of the step so far; the one that is there before its first part belongs to the last step
-    force = cone.of(m).force(s.friction[c][0], vec(t.ca[c]))
+    force = cone.of(m).force(roughness(s, c), vec(t.ca[c]))
     first = less(TICKS - 0.5, t.todo)
     for k, part in enumerate(scale(t.h, matvec_t(axes(kind, m, t, c), force))):
         before = s.impulse[c][k]

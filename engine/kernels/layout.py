@@ -45,15 +45,16 @@ def model_fields(features, size):
     n, c, j, loops = size.n_bodies, size.n_contacts, size.n_joints, size.n_loops
     floats = {
         "gravity": (1, 3),
-        # time step; tolerance of forces, of gaps and joints (both relative, see interior_point.py); how much of a size
-        # may be rounding, over either tolerance; product at which pairs stop
-        **scalars("dt tolerance accuracy force_rounding length_rounding smoothing"),
+        # time step; tolerance of forces, of gaps and joints (both relative, see interior_point.py); how many
+        # times as closely products are solved; how much of a size may be rounding, over either tolerance; product at which pairs stop
+        **scalars("dt tolerance accuracy strictness force_rounding length_rounding smoothing"),
         "first_floor": (),  # of the warm start, see interior_point.py
         "fall": (),  # usual acceleration of a body in no hurry, m/s^2: that of gravity
         # usual sizes of pairs: force, N, and acceleration, m/s^2, of contacts and of axes, whose lever is the size of a
         # body for a rotation, 1 for a translation
         "contact_force_scale": (c, 1),
         "contact_acceleration": (c, 1),
+        "contact_give": (c, 1),  # by how much a contact gives way that is not soft, m/N, see contact.py
         "axis_force_scale": (size.n_axes, 1),
         "axis_acceleration": (size.n_axes, 1),
         "axis_length": (size.n_axes, 1),
@@ -163,7 +164,7 @@ def scratch_fields(features, size):
     return {
         # of the step: its length and 1/length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
         # and ticks a substep
-        **scalars("h rate live good cold lost relax todo stride"),
+        **scalars("h rate live good cold lost relax again apart todo stride"),
         # of the search: see interior_point.py
         **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison"),
         "x": (n + 1, 3),
@@ -224,6 +225,7 @@ def scratch_fields(features, size):
         "approach": (c, 1),
         "give": (c, 1),
         "sunk": (c, 1),
+        "grip": (c, 1),  # normal force that bounds friction in a relaxed step, see cone.py
         # of contacts: from the centre of mass to the core point, at the current pose and at the next; rows of d(slip)
         # by dth; axes at the current pose and normal at the next where these are not fixed
         "core0": (c, 3),
@@ -232,7 +234,7 @@ def scratch_fields(features, size):
         "axes": (curved, 3, 3),
         "normal": (curved, 3),
         **{name: (c, cone_pairs) for name in ["ca", "cb", "cr", "cda", "cdb", "cdd", "ck"]},
-        "ci": (c, cone_pairs + 1),  # `inverses` of the cone
+        "ci": (c, cone_pairs + 2),  # `inverses` of the cone
     }
 
 

@@ -8,9 +8,8 @@ from vigym.engine.kernels.quaternion import sum_of
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 
-# A product, force times length, is to be STRICT times smaller than other things, relative to the force that acts and the
-# body's length: it lets what sticks creep, by product / force in a step. Products are not sent below LEAST of that.
-STRICT, LEAST = 1e5, 0.1
+LIGHT = 0.01  # force of a contact that is guessed to carry nothing, in units of its usual one
+LEAST = 0.1  # products are not sent below this part of what they have to be
 
 
 def warm(a, b, scale_a, scale_b, floor):
@@ -21,6 +20,17 @@ def warm(a, b, scale_a, scale_b, floor):
     large = maximum(select(flip, b, a), floor)
     small = maximum(select(flip, a, b), floor * floor / maximum(large, 1e-300))
     return scale_a * select(flip, small, large), scale_b * select(flip, large, small)
+
+
+def warm_gap(a, b, scale_a, scale_b, floor):
+    """As `warm`, for a normal force and a gap: where neither is large, the gap opens and the force stays light. It may
+    be one that is not needed, and would stay where it is put."""
+    a, b = a / scale_a, b / scale_b
+    is_open = less(a, b)
+    force, gap = maximum(a, LIGHT), maximum(b, floor)
+    gap = select(is_open, gap, maximum(b, minimum(floor, floor * floor / force)))
+    force = select(is_open, floor * floor / maximum(gap, 1e-300), force)
+    return scale_a * force, scale_b * gap
 
 
 def open_pair(room, scale_a, scale_b):
@@ -110,8 +120,13 @@ def advance(t, which, block, change):
 
 def lifted(a, b, flags, scales, lift):
     """Pairs away from the boundary: products of lift^2 at least, in units of their scales."""
-    new = [warm(a[k], b[k], *size, flags[k] * lift) for k, size in enumerate(scales)]
-    return [x for x, _ in new], [y for _, y in new]
+    return sides(warm(a[k], b[k], *size, flags[k] * lift) for k, size in enumerate(scales))
+
+
+def sides(pairs):
+    """All first numbers, and all second ones."""
+    first, second = zip(*pairs, strict=True)
+    return list(first), list(second)
 
 
 def keep(t, which, blocks, new):

@@ -1,7 +1,7 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
-repeats it with relaxed contacts (cone.py), then in halves, quarters, ... sixteenths; if that fails too, it is left as
+repeats it with friction bounded by known forces (cone.py), then in halves, quarters, ... sixteenths; if that fails too, it is left as
 it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixteenths of dt.
 """
 
@@ -13,6 +13,9 @@ from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, 
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
+
+ROUNDS = 6.0  # of a relaxed step, and relative difference of forces at which they end
+AGREED = 1e-6
 
 
 def step(m, states, t, first, last, repeat, resumed):
@@ -82,6 +85,10 @@ def begin_substep(m, s, t):
 def finish_substep(m, s, t):
     """Commit the lanes that converged, and book what happened."""
     body.refuse_jump(m, s, t)
+    if m.features.contacts:
+        start_judging(m, s, t)
+        contact.judge_contact(m, s, t)
+        judge(m, s, t)
     joint.finish_joint(m, s, t)
     body.finish_body(m, s, t)
     contact.finish_contact(m, s, t)
@@ -159,16 +166,29 @@ def choose(m, s, t):
 
 
 @block
+def start_judging(m, s, t):
+    t.again = t.apart = 0.0
+
+
+@block
+def judge(m, s, t):
+    """A relaxed step is solved again as long as the forces that bound friction are not those that were found."""
+    again = on(t.good) & on(t.relax) & less(t.relax, ROUNDS - 0.5) & (~less(t.apart, AGREED))
+    t.again = select(again, 1.0, 0.0)
+    t.good = select(again, 0.0, t.good)
+
+
+@block
 def book_attempt(m, s, t):
     """Book the attempt: time passed, or relaxed contacts, or a shorter stride, or given up."""
     todo, stride = t.todo, t.stride
     trying, good = less(0.5, todo), on(t.good)
     failed = cut = trying & (~good)
     if m.features.contacts:
-        relaxed = on(t.relax)
-        cut = failed & relaxed
-        s.relaxed = select(good & relaxed, s.relaxed + 1.0, s.relaxed)
-        t.relax = select(failed & (~relaxed), 1.0, 0.0)
+        again, relaxed, agrees = on(t.again), on(t.relax), less(t.apart, AGREED)
+        cut = failed & relaxed & (~again)
+        s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
+        t.relax = select(failed & (~cut), t.relax + 1.0, 0.0)
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
     t.stride = select(cut, stride * 0.5, stride)
