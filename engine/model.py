@@ -20,11 +20,12 @@ WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first s
 OUT_OF_REACH = 1.0  # m
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
-# Products, force times length, are solved to PRODUCTS tolerance^3 of these: what sticks creeps by product / force a step
-PRODUCTS = 1e9
+# Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force a step.
+# TIED times as closely where the forces of contacts may not be determined: what is left of them is sqrt(product / sag).
+PRODUCTS, TIED = 1e3, 1e2
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
-SAG = 4e-11  # of its size a body may sink into a contact under its weight while forces are sought
-LEAST_GIVE = 1e-6  # a contact gives way so many times less than a body's inertia does in a step, at least
+# Of its size a tied body sags into a contact under its weight, at most; of h^2/mass its contacts give way
+SAG, LEAST_SAG = 4e-10, 1e-6
 LEAST_MOTION, MOST_MOTION = 1e-8, 0.1  # of its size a body usually moves in a step, between these
 
 
@@ -70,6 +71,7 @@ class Model:
             soft=bool(self.soft.any()),
             smooth=smooth,
             held=bool(self.held.any()),
+            tied=bool(self.tied[[self.bodies[contact.body] for contact in mechanism.contacts]].any()),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -115,7 +117,7 @@ class Model:
 
     def usual_sizes(self, dt: float) -> np.ndarray:
         """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one, and by how much
-        its contacts may give way, m/N (n_bodies, 4).
+        its contacts may sag, m/N, if it is tied to the world (n_bodies, 4).
 
         A part is what joints hold together. Its length is the mean radius of gyration, its acceleration that of
         gravity; a contact usually carries a share of its weight."""
@@ -123,6 +125,7 @@ class Model:
         mass, touching = np.array([body.mass for body in bodies]), np.zeros(self.n_bodies)
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
+        tied = self.tied
         sizes = np.zeros((self.n_bodies, 4))
         for part in np.unique(parts):
             here = parts == part
@@ -130,8 +133,8 @@ class Model:
             gravity = max(np.linalg.norm(self.mechanism.gravity), LEAST_MOTION * length / dt**2)
             acceleration = min(gravity, MOST_MOTION * length / dt**2)
             number = max(1, min(touching[here].sum(), here.sum()))
-            give = min(LEAST_GIVE * dt**2, SAG * length / gravity) / mass[here].sum()
-            sizes[here] = mass[here].sum() * gravity / number, acceleration, length, give
+            sag = min(LEAST_SAG * dt**2, SAG * length / gravity) / mass[here].sum() if tied[here].any() else 0.0
+            sizes[here] = mass[here].sum() * gravity / number, acceleration, length, sag
         return sizes
 
     def table(self, joints: Sequence[Joint], numbers: Sequence[int]) -> JointTable:
@@ -152,7 +155,8 @@ class Model:
         m.gravity[0] = mechanism.gravity
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
-        m.strictness = m.tolerance / np.clip(PRODUCTS * m.tolerance**3, 1e-16, 1e-3 * m.tolerance)
+        products = np.clip(PRODUCTS * m.tolerance**2, 1e-14, 1e-3 * m.tolerance)
+        m.strictness = m.tolerance / products * (TIED if self.features.tied else 1.0)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
         m.fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)
@@ -173,12 +177,23 @@ class Model:
         for c, contact in enumerate(mechanism.contacts):
             i = self.bodies[contact.body]
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
-            m.contact_force_scale[c], m.contact_acceleration[c], _, m.contact_give[c] = sizes[i]
+            m.contact_force_scale[c], m.contact_acceleration[c], _, m.sag[c] = sizes[i]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)
         self._loop_tables(m)
         return store
+
+    @property
+    def tied(self) -> np.ndarray:
+        """Which bodies are held to the world by joints, directly or through others (n_bodies,)."""
+        parts = components(self.mechanism)
+        anchored = {
+            parts[self.bodies[joint.child]]
+            for joint in self.mechanism.joints
+            if joint.parent == WORLD and joint.kind != "floating"
+        }
+        return np.isin(parts, list(anchored))
 
     def _held_contacts(self) -> np.ndarray:
         """Which contacts are on bodies that are rigidly attached to the world."""

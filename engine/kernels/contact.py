@@ -27,10 +27,10 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
 
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
-Where joints carry a body and a contact just touches, forces are not determined, and an interior point would invent
-some. So every contact gives way a little (contact_give, 1e-10 of a body's size under its weight) until its product is
-as small as it has to be: of all forces that would do, those are found that are near the least. From then on the gap
-itself counts.
+Where joints tie a body to the world and a contact just touches, forces are not determined, and nothing bounds them. So
+that none is invented, such a contact sags a little under its force, by SAG (model.py) of the body's size under its
+weight, until its product is as small as it has to be: of all forces that would do, one near the least is found. From
+then on the gap itself counts. Free bodies need none of this: their weight bounds all forces.
 
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
@@ -57,8 +57,8 @@ from vigym.engine.kernels.simd import absolute, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_contact, each_touching_body
 
 NOTHING = [0.0] * 6
-TICKS = 16.0  # parts of a step in which time is counted
-SUNK, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
+TICKS = 64.0  # parts of a step in which time is counted
+GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
 SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
@@ -105,8 +105,13 @@ def coefficients(m, s, t, c):
     """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
     how much the contact gives way to its normal force, m/N."""
     cf = s.friction[c][0]
-    give = t.give[c][0] + m.contact_give[c][0] if m.features.soft else m.contact_give[c][0]
+    give = spring(m, t, c) + m.sag[c][0] if m.features.tied else spring(m, t, c)
     return roughness(s, c), select(on(t.relax), 0.0, cf), give
+
+
+def spring(m, t, c):
+    """By how much a soft contact gives way, m/N."""
+    return t.give[c][0] if m.features.soft else 0.0
 
 
 def roughness(s, c):
@@ -184,12 +189,15 @@ def move_contact(kind, m, s, t, c):
     over = law.excess(m, law.measure(m, t, a, b, flags, share(m, t, c)), flags)
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
     over = scale(per_force * per_length * m.strictness, over)
-    sagging = select(less(over[cone.NORMAL], m.tolerance), 0.0, m.contact_give[c][0])
-    rows = law.rows(rough, cf, grip, give - m.contact_give[c][0] + sagging, a, b, phi, slip)
+    gamma, lowered = a[cone.NORMAL], 0.0
+    if m.features.tied:  # once the product is as small as it has to be, the gap itself counts
+        firm = less(over[cone.NORMAL], m.tolerance)
+        give = select(firm, spring(m, t, c), give)
+        lowered = select(firm, 0.0, m.sag[c][0] * gamma)
+    rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
     store(t.cr[c], rows)
-    sunk = rows[0] - sagging * a[cone.NORMAL]
     pairs.note(t, "norm", [*over, per_force * rows[1]])
-    pairs.note(t, "misfit", [SUNK * per_length * sunk, *scale(CREEP * per_length, rows[2:])])
+    pairs.note(t, "misfit", [GAP * per_length * (rows[0] - lowered), *scale(CREEP * per_length, rows[2:])])
     tangent = body.tangent(t, i)
     rolling = [tangent.travel(lever) for lever in levers]
     store(t.slip_rows[c], [add(cross(there.core, axis), row) for axis, row in zip(along, rolling, strict=True)])

@@ -54,7 +54,7 @@ def model_fields(features, size):
         # body for a rotation, 1 for a translation
         "contact_force_scale": (c, 1),
         "contact_acceleration": (c, 1),
-        "contact_give": (c, 1),  # by how much a contact gives way that is not soft, m/N, see contact.py
+        "sag": (c, 1),  # by how much contacts of tied bodies give way while forces are sought, m/N, see contact.py
         "axis_force_scale": (size.n_axes, 1),
         "axis_acceleration": (size.n_axes, 1),
         "axis_length": (size.n_axes, 1),
@@ -102,6 +102,7 @@ def state_fields(features, size):
         "v": (n, 3),
         "w": (n, 3),
         "h0": (),  # length of the (sub)step that led here
+        "taut": (),  # largest stiffness over inertia by which joints pull at a body, 1/s^2, see body.refuse_taut
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "rebound": (c, 1),  # normal velocity that is due after an impact, m/s
@@ -166,7 +167,7 @@ def scratch_fields(features, size):
         # and ticks a substep
         **scalars("h rate live good cold lost relax again apart todo stride"),
         # of the search: see interior_point.py
-        **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison"),
+        **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison taut"),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),
@@ -177,6 +178,7 @@ def scratch_fields(features, size):
         "least_unit": (n, 2),
         "unit": (n + 1, 2),
         "size": (n, 1),
+        "pull": (n + 1, 1),
         "per_length": (n + 1, 1),
         "V": (n, 6),  # v, om
         "tangent": (n, integrator.KEPT),

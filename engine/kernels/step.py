@@ -1,21 +1,23 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
-repeats it with friction bounded by known forces (cone.py), then in halves, quarters, ... sixteenths; if that fails too, it is left as
-it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixteenths of dt.
+repeats it with friction bounded by known forces (cone.py), then in halves, quarters, ... sixty-fourths; if that fails too, it is
+left as it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixty-fourths of dt.
 """
 
 from vigym.engine.kernels import axis, body, contact, joint
-from vigym.engine.kernels.body import INFINITE
+from vigym.engine.kernels.body import INFINITE, MOST_TAUT
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
-from vigym.engine.kernels.simd import any_lane, block, group, less, on, select
+from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
 ROUNDS = 6.0  # of a relaxed step, and relative difference of forces at which they end
 AGREED = 1e-6
+HOPELESS = 2.0 * MOST_TAUT  # what is that taut is not tried in a whole step
+HALVINGS = 6
 
 
 def step(m, states, t, first, last, repeat, resumed):
@@ -85,6 +87,8 @@ def begin_substep(m, s, t):
 def finish_substep(m, s, t):
     """Commit the lanes that converged, and book what happened."""
     body.refuse_jump(m, s, t)
+    joint.pull_joint(m, s, t)
+    body.refuse_taut(m, s, t)
     if m.features.contacts:
         start_judging(m, s, t)
         contact.judge_contact(m, s, t)
@@ -131,10 +135,19 @@ def begin(m, s, t):
         for j in range(6):
             t.D[world][k, j] = 0.0
     t.todo = select(on(t.lost), 0.0, TICKS * s.real)
-    t.stride = TICKS
+    t.stride = first_stride(s.taut * (m.dt * m.dt / HOPELESS), 4.0)
     t.cold = s.fresh
     s.floor = select(on(s.fresh), m.first_floor, s.floor)
     s.old_h0 = s.h0
+
+
+def first_stride(excess, ratio):
+    """Ticks of the first attempt: all, or half as many for each `ratio` in an excess over what a whole step can do."""
+    stride = TICKS
+    for _ in range(HALVINGS):
+        stride = select(less(1.0, excess), 0.5 * stride, stride)
+        excess = excess * (1.0 / ratio)
+    return stride
 
 
 @each_body
@@ -143,11 +156,8 @@ def remember_body(m, s, t, i):
     for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):
         for k, value in enumerate(vec(now[i])):
             old[i][k] = value
-    w = vec(s.w[i])
-    for divisor in (1.0, 2.0, 4.0, 8.0):
-        most = MOST_TURN * divisor / m.dt
-        stride = t.stride
-        t.stride = select(less(most * most, dot(w, w)) & less(TICKS / divisor - 0.5, stride), stride * 0.5, stride)
+    w, most = vec(s.w[i]), MOST_TURN / m.dt
+    t.stride = minimum(t.stride, first_stride(dot(w, w) / (most * most), 4.0))
 
 
 @each_axis
@@ -160,6 +170,7 @@ def remember_axis(m, s, t, a):
 def choose(m, s, t):
     """Step length and masks of the next attempt."""
     t.h = t.stride * (m.dt * (1.0 / TICKS))
+    t.pull[m.n_bodies][0] = t.taut = 0.0
     t.rate = 1.0 / t.h
     t.live = select(less(0.5, t.todo), 1.0, 0.0)
     t.good = 0.0
@@ -196,6 +207,7 @@ def book_attempt(m, s, t):
     t.lost = select(lost, 1.0, t.lost)
     s.substeps = select(good, s.substeps + 1.0, s.substeps)
     s.h0 = select(good, t.h, s.h0)
+    s.taut = select(good, t.taut, s.taut)
     s.fresh = select(good, 0.0, select(lost, 1.0, s.fresh))
 
 
