@@ -103,7 +103,7 @@ def test_blocks_slide_askew_as_the_pyramid_predicts():
     azimuth = np.linspace(0.1, 2 * np.pi - 0.2, PLANES)
     angle = np.radians([12.0, 16.0, 19.0, 23.0, 30.0, 50.0])[:, None] + np.zeros(PLANES)
     m = on_planes(NORMALS, cf, BASE * [1, 1, 0])
-    sim = Simulator(m, dt=h, num_envs=len(angle))
+    sim = Simulator(m, dt=h, num_envs=len(angle), cone="pyramid")
     advance(sim, steps, force=pull(m, angle, azimuth))
     a = pyramid_acceleration(angle, azimuth + 0 * angle, cf)
     kinds = np.abs(a).min(-1) / np.maximum(np.abs(a).max(-1), 1e-9)
@@ -121,7 +121,7 @@ def test_slopes_of_the_world_under_gravity():
     tilt = np.sin(angle)
     normals = np.stack([tilt * np.cos(side), tilt * np.sin(side), np.full(PLANES, np.cos(angle))], -1)
     m = on_planes(normals, cf, BASE * [1, 1, 0], gravity=GRAVITY)
-    sim = Simulator(m, dt=h)
+    sim = Simulator(m, dt=h, cone="pyramid")
     advance(sim, steps)
     downhill = body_frames(m) @ [0.0, 0.0, -1.0]
     a = pyramid_acceleration(np.full(PLANES, angle), np.arctan2(downhill[:, 1], downhill[:, 0]), cf)
