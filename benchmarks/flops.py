@@ -61,7 +61,8 @@ def flops_per_iteration(engine: Vigym, saved: bytes, k: int) -> float:
 
     Lanes of a group iterate together until the last one has converged, so it is the largest number that counts.
     """
-    sim = Simulator(engine.scene.mechanism, engine.dt, engine.num_envs, tolerance=engine.sim.tolerance, compiled=False)
+    options: dict[str, Any] = {"tolerance": engine.sim.tolerance, "cone": engine.sim.cone}
+    sim = Simulator(engine.scene.mechanism, engine.dt, engine.num_envs, **options, compiled=False)
     sim.restore(saved)
     for store in (sim._lanes.store, *sim._lanes.scratch):
         for name in store.fields:

@@ -104,7 +104,7 @@ class Runner(ABC):
 class Vigym(Runner):
     """tolerance: largest residual of a converged step; the paper's by default. cone: as in `Simulator`."""
 
-    def __init__(self, *args: Any, tolerance: float = 1e-6, cone: str = "pyramid", **options: Any) -> None:
+    def __init__(self, *args: Any, tolerance: float = 1e-6, cone: str = "exact", **options: Any) -> None:
         super().__init__(*args, **options)
         self.sim = Simulator(self.scene.mechanism, self.dt, self.num_envs, tolerance, cone, num_threads=self.threads)
         starts = self.scene.starts(self.num_envs)

@@ -8,6 +8,7 @@ from vigym.benchmarks.targets import Target, exponent
 
 GROWING = ("disc", "chain", "loops")
 RARE = "retried"  # a column that is left out where there is nothing to tell
+SETTINGS = "vigym has its default, the exact friction cone, and solves to 1e-6."
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -149,7 +150,7 @@ def judged(targets: Sequence[Target]) -> str:
 
 def report(rows: Sequence[Row], targets: Sequence[Target], title: str) -> str:
     """All tables, and what went wrong."""
-    parts = [f"# {title}\n", "## Targets\n", judged(targets)]
+    parts = [f"# {title}\n", f"{SETTINGS}\n", "## Targets\n", judged(targets)]
     for suite in dict.fromkeys(row.suite for row in rows):
         mine = [row for row in rows if row.suite == suite]
         parts.append(f"## {suite}\n")

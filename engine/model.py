@@ -47,7 +47,7 @@ class Model:
     (joints in the order added, free axes of each in its own order; floating joints have none).
     """
 
-    def __init__(self, mechanism: Mechanism, cone: str = "pyramid", smooth: bool = False) -> None:
+    def __init__(self, mechanism: Mechanism, cone: str = "exact", smooth: bool = False) -> None:
         mechanism.validate()
         self.mechanism = mechanism.copy()
         self.tree: Tree = spanning_tree(mechanism)

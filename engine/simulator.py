@@ -34,7 +34,7 @@ class Simulator:
     dt: time step, s
     num_envs: independent environments, all with the same mechanism
     tolerance: largest residual of a converged step (N, N m, m, rad, m/s)
-    cone: shape of the friction cone: "pyramid", the paper's, or "exact", Coulomb's circle
+    cone: shape of the friction cone: "exact", Coulomb's circle, or "pyramid", the paper's, weaker between its axes
     smoothing: product of force and distance at which contact, friction and limits stop, N m; 0 is hard contact. With
     more, a contact pushes by smoothing / gap before it touches, and gradients respond to nearby contacts
     num_threads: threads that share the environments; results do not depend on it
@@ -50,7 +50,7 @@ class Simulator:
         dt: float = 0.01,
         num_envs: int = 1,
         tolerance: float = 1e-8,
-        cone: str = "pyramid",
+        cone: str = "exact",
         *,
         smoothing: float = 0.0,
         num_threads: int = 1,

@@ -244,7 +244,7 @@ def slides(m, pose, after, V, h):
     """Mean sliding of a step along the tangents, m/s (..., 2 n_contacts): the way of the core point x + R p over h, and
     the angular velocity times the radius below it."""
     names, found = [body.name for body in m.bodies], []
-    (x, q), (x1, q1) = pose, after
+    (_, q), (x1, q1) = pose, after
     for contact in m.contacts:
         i = names.index(contact.body)
         way = V[..., i, :3] + apply(rotation_matrix(q1[..., i, :]) - rotation_matrix(q[i]), contact.point) / h
@@ -343,7 +343,7 @@ class Problem:
                 pairs.append((-self.E[k], limit[k] - drive[k], gain[k] * c, {p: 1.0, n: -1.0}))
                 pairs.append((self.E[k], limit[k] + drive[k], -gain[k] * c, {p: -1.0, n: 1.0}))
         W, constant, S, A = zip(*pairs, strict=True) if pairs else ([], [], [], [])
-        self.W, self.S = np.reshape(W, (-1, len(self.V0))), np.reshape(S, (-1, len(unit)))
+        self.W, self.S = np.reshape(W, (len(A), len(self.V0))), np.reshape(S, (len(A), len(unit)))
         self.constant = np.array(constant, float)
         self.A = np.reshape([[row.get(j, 0.0) for j in range(len(A))] for row in A], (len(A), len(A)))
         self.ends = np.cumsum([len(self.V0), len(self.G), len(pairs)])

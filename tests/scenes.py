@@ -90,13 +90,15 @@ def random_normals(count: int, seed: int) -> np.ndarray:
 def angular_momentum(sim: Simulator, inertia: np.ndarray) -> np.ndarray:
     """Of the first body, about its centre of mass, in the world (num_envs, 3); independent of `sim.momentum()`.
 
-    R(q) (h/2) (s J w - w x J w), s = sqrt(4/h^2 - w.w), for steps that were not cut: what the integrator
-    conserves in free flight.
+    R(q) (J w - turn x J w / 2 + k turn x (turn x J w)) for steps that were not cut: what the integrator conserves in
+    free flight; turn = h w is the rotation vector of the step, k = (1 - x cot(x)) / (4 x^2) with x = |turn| / 2.
     """
-    h, w = sim.dt, sim.state.w[:, 0]
-    Jw = w @ inertia
-    s = np.sqrt(4 / h**2 - (w * w).sum(-1, keepdims=True))
-    return np.einsum("nij,nj->ni", matrix(sim.state.q[:, 0]), h / 2 * (s * Jw - np.cross(w, Jw)))
+    w = sim.state.w[:, 0]
+    turn, Jw = sim.dt * w, w @ inertia
+    x = np.maximum(np.linalg.norm(turn, axis=-1, keepdims=True) / 2, 1e-6)
+    k = (1 - x / np.tan(x)) / (4 * x**2)
+    across = np.cross(turn, Jw)
+    return np.einsum("nij,nj->ni", matrix(sim.state.q[:, 0]), Jw - across / 2 + k * np.cross(turn, across))
 
 
 # -------------------- joints

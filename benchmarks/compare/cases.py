@@ -29,8 +29,8 @@ class Mode:
         return getattr(import_module(module), name)(scene, dt, round(seconds / dt), **self.options)
 
 
-EXACT = Mode("vigym", "vigym", {"tolerance": 1e-8, "cone": "exact"})
-PYRAMID = Mode("vigym, pyramid", "vigym", {"tolerance": 1e-8})
+EXACT = Mode("vigym", "vigym", {"tolerance": 1e-8})
+PYRAMID = Mode("vigym, pyramid", "vigym", {"tolerance": 1e-8, "cone": "pyramid"})
 MUJOCO = Mode("MuJoCo", "mujoco")
 STIFF = Mode("MuJoCo, stiff", "mujoco", {"stiff": True, "elliptic": True})
 BULLET = Mode("PyBullet", "pybullet")

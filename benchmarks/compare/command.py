@@ -19,7 +19,7 @@ Name = Literal["disc", "toss", "incline-stick", "incline-slip", "chain", "flip",
 NEEDED = ("matplotlib", "mujoco", "pybullet", "scipy")
 
 EXPLAINED = """Same mechanism, control and start in all engines, each converted by `vigym.to_mjcf` and
-`vigym.to_pybullet`. "vigym" has `cone="exact"`, "pyramid" the default; "MuJoCo" its
+`vigym.to_pybullet`. "vigym" has its defaults, "pyramid" `cone="pyramid"`; "MuJoCo" its
 defaults, "stiff" contacts with a time constant of two steps, elliptic cones and stiff friction; "PyBullet" multi-bodies
 without damping, "maximal" rigid bodies with constraints. Drives are implicit in vigym, damped implicitly in MuJoCo, and
 explicit torques in PyBullet.

@@ -9,7 +9,9 @@ Nodes, in this order: "body i" V = (v1, w1); "joint j" lam; and for every contac
 
 solved as the paper does: every step starts with mu = 1 and all pairs at 1. It is here to show the structure of the
 Newton matrix, and what single errors of the published code do: `Errors` puts them in, one by one. The engine is not
-involved, and has none of this.
+involved, and has none of this. Two things are the paper's here and others in the engine: a step turns a body by
+q+ = q (h/2) [sqrt(4/h^2 - w.w), w] (the engine: by the rotation vector h w), and slip is B V, at the pose before the
+step (the engine: over the whole step). Both differences vanish with the step.
 """
 
 from dataclasses import dataclass
@@ -100,7 +102,7 @@ class Dense:
         return np.concatenate(found, -1)
 
     def moved(self, x: Array, q: Array, V: Array) -> tuple[Array, Array]:
-        """Next poses."""
+        """Next poses, by the paper's map."""
         v, w = V[..., :3], V[..., 3:]
         s = np.sqrt(4 / self.h**2 - (w * w).sum(-1, keepdims=True))
         return x + self.h * v, multiply(q, self.h / 2 * np.concatenate([s, w], -1))

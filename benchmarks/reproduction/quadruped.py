@@ -23,7 +23,7 @@ def quadruped(folder: Path, quick: bool) -> Result:
 
     seconds = 1.0 if quick else SECONDS
     scene = build("a1", gait="trot", dt=DT, seconds=seconds)
-    engine = Vigym(scene, DT, scene.steps, tolerance=TOLERANCE)
+    engine = Vigym(scene, DT, scene.steps, tolerance=TOLERANCE, cone="pyramid")
     measures = Measures(scene.mechanism)
     engine.reset()
     gaps, trunk, poses, failures, error, iterations = [], [], [engine.poses()], 0, 0.0, 0.0

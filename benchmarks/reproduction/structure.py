@@ -270,7 +270,7 @@ def counted(result: Result, folder: Path, quick: bool) -> None:
     cases = [(*scene, size) for scene in scenes for size in sizes]
     for name, unit, parameters, size in tqdm(cases, desc="structure: counted operations", unit="size"):
         scene = build(name, **{unit: size}, **parameters)
-        engine = Vigym(scene, scene.dt, WARM + 1)
+        engine = Vigym(scene, scene.dt, WARM + 1, cone="pyramid")
         engine.reset()
         for k in range(WARM):
             engine.step(k)

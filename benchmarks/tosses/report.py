@@ -32,7 +32,7 @@ Makes = Sequence[type[Engine]]
 EXPLAINED = """{count} tosses of the ContactNets set (Pfrommer, Halm, Posa, 2020; 148 frames a second; numbers {first}
 to {last}), simulated from their first measured states unless said otherwise, {substeps} substeps a frame: means over
 time of the position error (% of the cube's width) and of the rotation error, then means and medians over tosses. vigym
-and MuJoCo have their exact (elliptic) cones here, which are not their default; PyBullet's is round.
+has its default, the exact friction cone, and MuJoCo an elliptic one, which is not its default; PyBullet's is round.
 
 Contact parameters: every engine is tried with {budget} sets of them for each parameter that it has, spread evenly over
 their ranges (Halton's sequence), on all tosses; a fit to some tosses is the set with the least sum of both errors on

@@ -14,7 +14,8 @@ TESTS = Path(__file__).parents[1]
 def test_another_integrator(file, tmp_path):
     """Closed forms, the tests of all derivatives and those of gradients pass with Cayley's map (toys/cayley.py)."""
     # compiled code of that world must not get among that of this one
-    environment = os.environ | {"VIGYM_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(TESTS)}
+    paths = os.pathsep.join([str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"VIGYM_CACHE_DIR": str(tmp_path), "PYTHONPATH": paths}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "toys.cayley", "-p", "no:cacheprovider", TESTS / file]
     result = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stdout[-3000:]

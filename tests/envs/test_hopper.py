@@ -81,8 +81,7 @@ def test_actions_are_a_force_and_torques():
 
 @pytest.mark.parametrize("spin", [5.0, -5.0, 40.0])
 def test_a_turn_in_the_air_is_counted(spin):
-    # a rod goes on spinning about an axis across it; the turn of a step, 2 asin(h w / 2), is (h w)^2 / 24 <= 2e-3 more
-    # than h w
+    # a rod goes on spinning about an axis across it, by h w in every step
     task = airborne(spin)
     steps(task, 10, (-0.5, 0.0, 0.0, 0.0))
     assert FULL - task.progress[0, 0] == pytest.approx(spin * 10 * task.dt, rel=2e-3)

@@ -77,7 +77,7 @@ def test_a_spinning_disc_slows_down_evenly():
         sim.set_state(w=[[0, 0, 10.0]])
         advance(sim, 100)
         expected = 10.0 - 0.3 * GRAVITY / (0.5 * 0.5) * 0.5
-        assert sim.state.w[0, 0, 2] == pytest.approx(expected, abs=(0.005 * 10) ** 2 / 8 * 10 + 0.01)
+        assert sim.state.w[0, 0, 2] == pytest.approx(expected, abs=0.01)
 
 
 def test_a_robot_stands_and_walks():
@@ -114,11 +114,13 @@ def check_law(scene: Scene) -> None:
     dynamics = problem.equations(y)[: len(V)]
     force, gap = sim.contact_forces()[0], sim.contact_gaps()[0]
     B = reference.friction_map(m, problem.x, problem.q)
+    after, twists = reference.move(problem.x, problem.q, V.reshape(-1, 6), DT), V.reshape(-1, 6)
+    slides = reference.slides(m, (problem.x, problem.q), after, twists, DT).reshape(-1, 2)
     N = reference.gaps(m, *reference.perturb(problem.x, problem.q)).imag.T / reference.EPS
     scale = 1.0 + np.abs(force).max()
     for k, contact in enumerate(m.contacts):
         gamma, beta = force[k] @ contact.normal, np.asarray(contact.tangents) @ force[k]
-        slip, size = B[k] @ V, np.linalg.norm(beta)
+        slip, size = slides[k], np.linalg.norm(beta)
         dynamics = dynamics - N[k] * gamma - B[k].T @ beta
         assert gap[k] > -1e-9
         assert gamma > -1e-9
@@ -135,8 +137,8 @@ def check_law(scene: Scene) -> None:
 
 def test_random_mechanisms_obey_coulomb():
     check_law.solved = check_law.others = check_law.sliding = 0
-    settings(max_examples=40)(given(random_scenes(contacts=True))(check_law))()
-    assert check_law.solved >= 0.9 * 40
+    settings(max_examples=100)(given(random_scenes(contacts=True))(check_law))()  # one scene in five slides, or so
+    assert check_law.solved >= 0.9 * 100
     assert check_law.sliding > 5
 
 

@@ -160,7 +160,7 @@ def test_springs_oscillate_with_their_period():
         k = np.flatnonzero(x[:-1] * x[1:] < 0)
         crossings = h * (k + x[k] / (x[k] - x[k + 1]))
         period = 2 * (crossings[-1] - crossings[0]) / (len(k) - 1)
-        # a crossing of a line instead of the curve: (h w)^2 / 8 of a step, and (h w)^2 of the wheel's large angles
+        # a crossing of a line instead of the curve: (h w)^2 / 8 of a step
         assert abs(period / (2 * np.pi / rate) - 1 - (h * rate) ** 2 / 3) < 0.1 * (h * rate) ** 2 + 1e-5
         peaks = np.abs(x).reshape(5, -1).max(1)
         assert peaks[-1] < peaks[0]
@@ -196,20 +196,20 @@ def test_drives_reach_their_targets():
 
 def test_drives_follow_a_target_velocity():
     # kd alone: m v' = kd (u - v) reaches u with the time constant m / kd = 0.2 s. Rates are (phi1 - phi0) / h, exactly
-    # u in the end, which for the wheel's own w is 2/h sin(h u / 2) = u (1 - (h u)^2 / 24).
+    # u in the end, and so is the wheel's own w.
     h, u = 0.01, np.array([3.0, -2.0])
     sim = Simulator(hinge_and_slider(kd=10.0), dt=h)
     seen = advance(sim, 600, sim.joint_positions, target_velocity=u[None])[:, 0]
     np.testing.assert_allclose((seen[-1] - seen[-2]) / h, u, atol=1e-6)
     np.testing.assert_allclose(sim.joint_velocities()[0], u, atol=1e-6)
-    np.testing.assert_allclose(np.abs(sim.state.w[0]).max(), 2 / h * np.sin(h * u[0] / 2), atol=1e-6)
+    np.testing.assert_allclose(np.abs(sim.state.w[0]).max(), u[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(("kp", "kd"), [(1e2, 1.0), (1e3, 10.0), (1e4, 10.0), (1e4, 100.0)])
 def test_effort_limits_saturate(kp, kd, sign):
     # Far from its target a drive pushes with its limit, and an effort above the limit is cut to it: a constant
-    # acceleration limit / m, so v = n h limit / m; the wheel's momentum is J sin(h rate)/h = J rate (1 - (h rate)^2/6).
+    # acceleration limit / m, so v = n h limit / m, for the wheel as for the slider.
     h, steps, limit = 0.01, 50, 1.5
     driven = Simulator(hinge_and_slider(kp=kp, kd=kd, effort_limit=limit), dt=h)
     advance(driven, steps, target=[[sign * 10.0, sign * 10.0]])
@@ -217,14 +217,13 @@ def test_effort_limits_saturate(kp, kd, sign):
     advance(pushed, steps, effort=[[sign * 1e3, sign * 1e3]])
     expected = sign * limit / BOTH * steps * h
     for sim in (driven, pushed):
-        np.testing.assert_allclose(sim.joint_velocities()[0], expected, rtol=(h * expected[0]) ** 2 / 4 + 1e-6)
+        np.testing.assert_allclose(sim.joint_velocities()[0], expected, rtol=1e-6)
 
 
 def test_a_stiff_drive_is_stable():
     # kp 1e4, kd 1e2 on 0.003 kg m^2 at h = 0.02: explicit, kd h / J = 667 would have to be below 2. It is implicit:
     #   J (e1 - 2 e0 + e-1) / h^2 + kd (e1 - e0) / h + kp e1 = 0
-    # in the error e, starting from rest; for large angles a step turns by 2 asin(h w / 2), so J w is exact only to
-    # (h w)^2 / 8, of the 0.15 % of the force that inertia makes.
+    # in the error e, starting from rest, for the wheel as for the slider.
     h, J, kp, kd = 0.02, 0.003, 1e4, 1e2
     sim = Simulator(hinge_and_slider(inertia=J, mass=J, kp=kp, kd=kd), dt=h, num_envs=4)
     start = np.array([0.01, 0.1, -0.5, 1.0])
@@ -234,8 +233,7 @@ def test_a_stiff_drive_is_stable():
     for k in range(10):
         a = J / h**2
         last, now = now, ((2 * a + kd / h) * now - a * last) / (a + kd / h + kp)
-        np.testing.assert_allclose(seen[k, :, 1], now, atol=1e-9)
-        np.testing.assert_allclose(seen[k, :, 0], now, atol=0.002 * np.abs(start).max())
+        np.testing.assert_allclose(seen[k], np.stack([now, now], -1), atol=1e-9)
     size = np.abs(seen)
     assert (size[1:] <= size[:-1] + 1e-12).all()
     assert size[-1].max() < 1e-9
@@ -243,14 +241,14 @@ def test_a_stiff_drive_is_stable():
 
 def test_dry_friction_brakes_and_holds():
     # Moving, it brakes with its full effort: v = v0 - f / m t, until v = 0, where it stays. At rest it holds against
-    # any effort up to f, and lets 1 % more through: v = (u - f) / m t. (h w)^2 / 6 for the wheel, as above.
+    # any effort up to f, and lets 1 % more through: v = (u - f) / m t.
     h, f = 0.01, 0.6
     sim = Simulator(hinge_and_slider(friction=f), dt=h, num_envs=2)
     v0 = np.array([[1.0, 0.2], [-1.0, -0.2]])
     sim.set_joint_state(np.zeros((2, 2)), v0)
     advance(sim, 20)
     moving = v0 - np.sign(v0) * f / BOTH * 20 * h
-    np.testing.assert_allclose(sim.joint_velocities(), moving, atol=h**2 / 6 + 1e-6)
+    np.testing.assert_allclose(sim.joint_velocities(), moving, atol=1e-6)
     advance(sim, 60)
     assert np.abs(sim.joint_velocities()).max() < 1e-6
     held = sim.joint_positions().copy()

@@ -19,6 +19,8 @@ from vigym import (
     StateError,
     VigymError,
 )
+from vigym.engine.kernels.integrator import MOST_SPIN
+from vigym.engine.kernels.step import TICKS
 
 ENVS, DT = 3, 0.01
 
@@ -214,9 +216,8 @@ def bad_states(rng: np.random.Generator, sim: Simulator) -> tuple[str, dict[str,
         x[env, :, 2] -= x[env, 0, 2] - 0.2 + 10.0 ** rng.uniform(-5, 3)
         return "set_state", {"x": x}, f"environment {env} penetrates"
     if choice == 3:
-        w[env, rng.integers(BODIES)] = (
-            shift / np.linalg.norm(shift) * 1.9 * 16 / DT * (1 + 10.0 ** rng.uniform(-6, 290))
-        )
+        most = MOST_SPIN * TICKS / DT
+        w[env, rng.integers(BODIES)] = shift / np.linalg.norm(shift) * most * (1 + 10.0 ** rng.uniform(-6, 290))
         return "set_state", {"w": w}, f"environment {env} is"
     if choice == 4:
         body = int(rng.integers(BODIES))

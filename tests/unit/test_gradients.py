@@ -71,20 +71,25 @@ def test_chain_of_different_joints_in_the_air():
     compare(sim, rng.normal(size=shape), 1e-6)
 
 
+@pytest.mark.parametrize("cone", ["exact", "pyramid"])
 @pytest.mark.parametrize("speed", [0.0, 1.0], ids=["at rest", "sliding"])
-def test_box_on_the_floor(speed):
+def test_box_on_the_floor(speed, cone):
     # away from a change of contact the step is smooth; pairs stop at products of 1e-10, which blurs the edges
-    sim = Simulator(scenes.box(), tolerance=1e-10)
+    sim = Simulator(scenes.box(friction=0.5), tolerance=1e-10, cone=cone)
     sim.set_state(v=[[speed, 0.3 * speed, 0.0]])
     for _ in range(5):
         sim.step()
     saved = sim.save()
     sim.step()
-    gradients = sim.gradients().state[0]
+    gradients, moved = sim.gradients().state[0], sim.state.v[0, 0, :2]
     sim.restore(saved)
-    # d(next)/d(v): stuck, the box forgets its velocity; sliding, it keeps it along the direction of sliding
-    kept = gradients[6:8, 6:8]
-    np.testing.assert_allclose(kept, np.zeros((2, 2)) if speed == 0 else np.eye(2), atol=1e-3)
+    # d(next)/d(v): stuck, the box forgets its velocity. Sliding, v1 = v0 - cf g h v1 / |v1|: it keeps what is along the
+    # direction of sliding, and of what is across the part 1 / (1 + cf g h / |v1|); a pyramid's friction does not turn.
+    expected = np.zeros((2, 2)) if speed == 0 else np.eye(2)
+    if speed and cone == "exact":
+        u = moved / np.linalg.norm(moved)
+        expected = np.outer(u, u) + (np.eye(2) - np.outer(u, u)) / (1 + 0.5 * 9.81 * sim.dt / np.linalg.norm(moved))
+    np.testing.assert_allclose(gradients[6:8, 6:8], expected, atol=1e-3)
     # the floor takes whatever moves into it
     np.testing.assert_allclose(gradients[8, 6:9], 0.0, atol=1e-3)
 

@@ -33,7 +33,7 @@ def stores(sim: Simulator, lanes: int, dtype: type) -> tuple[Group, Group, Group
     return m, s, t
 
 
-def simulator(scene: Scene, cone: str = "pyramid") -> Simulator:
+def simulator(scene: Scene, cone: str = "exact") -> Simulator:
     sim = Simulator(scene.mechanism, dt=DT, cone=cone, compiled=False)
     x, q, v, w = scene.state
     sim.set_state(x=x, q=q, v=v, w=w)
