@@ -64,6 +64,8 @@ def prepare_body(m, s, t, i):
     store(t.J[i], [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2]])
     store(t.known[i], known)
     store(t.V[i], v + om)
+    if m.features.balls:
+        store(t.q_before[i], integrator.advance(h0, (x, q), (scale(-1.0, v), scale(-1.0, om)))[1])
 
 
 @each_body
