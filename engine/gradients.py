@@ -175,7 +175,7 @@ def coordinates_at(m: Group, t: Group, x: Sequence[Array], q: Sequence[Array]) -
     for i in range(m.n_bodies):
         t.xn[i], t.qn[i] = x[i], q[i]
         store(t.Rn[i], matrix(list(q[i])))
-    found = {}
+    found: dict[int, Array] = {}
     for i in range(m.n_joints):
         kind = int(m.joint_kind[i])
         if not joint.is_floating(kind):

@@ -180,8 +180,8 @@ def scratch_fields(features, size):
         "arm": (j, 3),
         "N": (j, k, 3),
         "S": (j, k, 3),
-        # of three free rotations with a law, see ball.py: the relative rotation and its origins at the current pose, the
-        # force maps there, the known part of springs; derivatives of coordinates, motions, motors and passive efforts
+        # of three free rotations with a law, see ball.py: the relative rotation and its origins at the current pose,
+        # the force maps there, the known part of springs; derivatives of coordinates, turns, motors, passive efforts
         "q_before": (turning, 4),
         "e0": (balls, 4),
         "rest_frame": (balls, 4),

@@ -247,10 +247,10 @@ def store_changes(kt, kr, m, t, i, xi):
 def open_loops(kind, m, s, t, i):
     """The border of the loops, before the elimination."""
     kt, kr, has_law = free(kind)
-    stiffness, turning, known = [], [], [0.0] * (kt + kr)
+    stiffness, known = [], [0.0] * (kt + kr)
+    turning = ball.ball_stiffness(m, s, t, i, m.first_axis[i] + kt) if kr == 3 and has_law else []
     if has_law:
         stiffness = coordinate_stiffness(kind, m, s, t, i)
-        turning = ball.ball_stiffness(m, s, t, i, m.first_axis[i] + kt) if kr == 3 else []
         if s.features.limits:
             known = known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a])))
     loop.open_loop(kt, kr, m, s, t, i, effort_axes(kind, t, i), stiffness, turning, known)

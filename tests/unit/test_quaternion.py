@@ -12,7 +12,6 @@ from vigym.engine import rotation
 from vigym.engine.kernels import quaternion as kernel
 from vigym.engine.kernels import small
 
-
 ROUND = 1e-15
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
