@@ -2,7 +2,7 @@
 
 Coordinates of a joint's free axes, translations first: lengths along its axes in the parent's frame; one free rotation:
 its angle; two (a Hooke joint, axis 1 in the parent, axis 2 in the child): both angles; three: the rotation vector, the
-shorter way round.
+shorter way round (see `chosen_way`).
 Velocities are their mean rates over the step that led to the pose, as the state's own velocities are; three free
 rotations report the relative angular velocity along the child's axes instead.
 
@@ -86,7 +86,7 @@ def slots(table: JointTable, x: Array, q: Array) -> Array:
 def positions(model: Model, x: Array, q: Array) -> Array:
     """All joint coordinates (N, n_axes); an angle with limits is given in the turn that holds their middle."""
     table = model.joint_table
-    values = slots(table, x, q)[:, table.free]
+    values = chosen_way(model, slots(table, x, q)[:, table.free])
     return np.where(table.winds, values + 2 * np.pi * np.rint((table.middle - values) / (2 * np.pi)), values)
 
 
@@ -147,13 +147,18 @@ def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:
     return before
 
 
-def shorter(model: Model, coordinates: Array) -> Array:
-    """The same joint coordinates (N, n_axes), rotation vectors the shorter way round."""
-    out = coordinates.copy()
+def chosen_way(model: Model, coordinates: Array) -> Array:
+    """The same joint coordinates (N, n_axes) with rotation vectors the shorter way round; the longer one where the
+    shorter is beyond the limits and the longer less so."""
+    out, limits = coordinates.copy(), (model.per_axis("lower"), model.per_axis("upper"))
     for axes in model.joint_table.ball_axes:
-        phi = coordinates[:, axes.rows]
-        turn = to_rotation_vector(from_rotation_vector(phi))
-        out[:, axes.rows] = np.where((phi * phi).sum(-1, keepdims=True) <= np.pi**2, phi, turn)
+        phi, (lower, upper) = coordinates[:, axes.rows], (limit[axes.rows] for limit in limits)
+        size = np.linalg.norm(phi, axis=-1, keepdims=True)
+        short = np.where(size <= np.pi, phi, to_rotation_vector(from_rotation_vector(phi)))
+        size = np.maximum(np.linalg.norm(short, axis=-1, keepdims=True), 1.0)
+        ways = short, (1.0 - 2 * np.pi / size) * short
+        beyond = [np.maximum(lower - way, way - upper).max(-1, initial=0.0, keepdims=True) for way in ways]
+        out[:, axes.rows] = np.where((size > np.pi / 2) & (beyond[1] + 1e-9 < beyond[0]), ways[1], ways[0])
     return out
 
 

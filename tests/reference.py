@@ -92,7 +92,8 @@ def nearest(angle, centre):
 
 
 def rotation_vector(q, near=0.0):
-    """2 atan2(|u|, a) u / |u| of q = (a, u): of the two ways round the nearer to `near` (0: the shorter)."""
+    """2 atan2(|u|, a) u / |u| of q = (a, u): of the two ways round the nearer to `near` (0: the shorter; infinity: the
+    longer)."""
     q = np.where(q[..., :1].real < 0, -q, q)
     a, u = q[..., :1], q[..., 1:]
     square = np.sum(u * u, axis=-1, keepdims=True)
@@ -100,6 +101,8 @@ def rotation_vector(q, near=0.0):
     norm = np.sqrt(np.where(small, 1, square))
     angle = np.where(small, 2 / np.where(small, a, 1), 2 * atan2(norm, a))
     short, long = u * (angle / norm), u * ((angle - 2 * np.pi) / norm)
+    if np.all(np.isinf(near)):
+        return long
     distances = [np.sum((vector.real - near) ** 2, axis=-1, keepdims=True) for vector in (short, long)]
     return np.where(distances[0] <= distances[1], short, long)
 
@@ -144,7 +147,8 @@ def joint_values(m, x, q, near=None):
     """Rows g (..., n_rows) and coordinates c (..., n_free) of all joints.
 
     Angles are taken in the branch nearest to `near` (n_free,). Without it: nearest to the middle of the
-    limits (to 0 where there is no middle), and the shortest rotation vector for three free rotations.
+    limits (to 0 where there is no middle), and the shorter rotation vector for three free rotations, or the longer one
+    where it is within the limits and the shorter is not.
     """
     g, c = [np.zeros((*x.shape[:-2], 0))], [np.zeros((*x.shape[:-2], 0))]
     limits = np.array([gather(m, "lower"), gather(m, "upper")])
@@ -170,6 +174,13 @@ def joint_values(m, x, q, near=None):
             angles = nearest(np.stack([alpha, beta], axis=-1), centre)
         elif len(free) == 3:
             angles = apply(basis, rotation_vector(e, 0.0 if near is None else basis.T @ centre))
+            if near is None:  # the longer way round where only the shorter one is beyond the limits
+                long = apply(basis, rotation_vector(e, np.inf))
+                over = [
+                    np.maximum(np.ravel(joint.lower)[-3:] - way.real, way.real - np.ravel(joint.upper)[-3:]).max(-1)
+                    for way in (angles, long)
+                ]
+                angles = np.where(np.maximum(over[1], 0.0) < over[0], long, angles)
         g += [along[..., fixed[:3]], rows]
         c += [along[..., ~fixed[:3]], angles]
     return np.concatenate(g, axis=-1), np.concatenate(c, axis=-1)

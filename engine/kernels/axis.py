@@ -132,8 +132,8 @@ def change_of_effort(s, t, a, k, r, dphi):
 
 
 def parts_of_change(s, t, a, k, r, change):
-    """The parts of d(tau) that pairs decide: d(motor), d(low - high) and d(dry), for the same `change` of fall, coordinate
-    and motion; k, r as in `direction`."""
+    """The parts of d(tau) that pairs decide: d(motor), d(low - high) and d(dry), for the same `change` of fall,
+    coordinate and motion; k, r as in `direction`."""
     da, _, ddry, dmotor = direction(s, t, a, k, r, change, change, change)
     return dmotor, da[LOW] - da[HIGH] if da else 0.0, ddry
 

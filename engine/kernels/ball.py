@@ -9,6 +9,7 @@ parent's, e0 at the current pose, e1 at the next, and everything along the child
 
 `vector` is the rotation vector the shorter way round, |phi| <= pi, at e0; within a step it goes on smoothly from there,
 beyond pi if need be. There is no memory of full turns: the potential of a spring has a ridge at half a turn from rest.
+Only phi is taken the longer way where the shorter one is beyond the position limits and the longer one less so.
 
 - Damping, kd and dry friction act on `turn`, axis by axis, as torques about the child's axes at the current pose.
 - Springs, kp and position limits are efforts Q on rotation vectors. d(vector) = K d(theta) turns them into the torque
@@ -20,9 +21,11 @@ So the pairs of an axis (axis.py) see three numbers: what the motor is asked for
 
 from vigym.engine.kernels.axis import HIGH, LOW, NOTHING, bounded_law, parts_of_change, used
 from vigym.engine.kernels.quaternion import (
+    TWO_PI,
     add,
     aligned,
     conjugate,
+    dot,
     mat,
     matvec,
     matvec_t,
@@ -35,7 +38,10 @@ from vigym.engine.kernels.quaternion import (
     turned_by,
     vec,
 )
+from vigym.engine.kernels.simd import less, maximum, select, sqrt
 from vigym.engine.kernels.small import product, transpose
+
+QUARTER = 0.7071067811865476  # cos(a/2) at a quarter of a turn
 
 
 def relative_rotation(m, q, i):
@@ -59,13 +65,36 @@ def has_limits(s):
     return LOW in used(s) or HIGH in used(s)
 
 
+def chosen(s, a, e):
+    """The one of e and -e whose rotation vector are the joint's coordinates."""
+    e = shorter(e)
+    if not has_limits(s):
+        return e
+    phi, _ = rotation_vector(e)
+    size = sqrt(maximum(dot(phi, phi), 1.0))
+    ways = phi, scale(1.0 - TWO_PI / size, phi)
+    short, long = (beyond(s, a, way) for way in ways)
+    flip = select(less(e[0], QUARTER) & less(long + 1e-9, short), -1.0, 1.0)  # not near zero
+    return [flip * x for x in e]
+
+
+def beyond(s, a, phi):
+    """How far a rotation vector is beyond the limits of its axes, 0 within them."""
+    most = 0.0 * phi[0]
+    for k, value in enumerate(phi):
+        bounds, bounded = s.bounds[a + k], s.bounded[a + k]
+        over = maximum(bounded[LOW] * (bounds[LOW] - value), bounded[HIGH] * (value - bounds[HIGH]))
+        most = maximum(over, most)
+    return most
+
+
 def prepare_ball(m, s, t, i, a):
     """At the current pose: the ways round, the force maps K, the known half of the springs; what the drive would ask
     for if the joint went on turning as it did. a: first of the three axes."""
     h, h0 = t.h, s.h0
     for k in range(4):
         t.q_before[m.n_bodies][k] = 1.0 if k == 0 else 0.0  # the world
-    e0 = shorter(relative_rotation(m, t.q, i))
+    e0 = chosen(s, a, relative_rotation(m, t.q, i))
     before = aligned(relative_rotation(m, t.q_before, i), e0)
     rest, target = (aligned(turned_by(of_axes(field, a)), e0) for field in (s.rest, s.target))
     stretch, spring_map = rotation_vector(multiply(conjugate(rest), e0))
@@ -151,7 +180,7 @@ def ball_stiffness(m, s, t, i, a):
         rows[k] = sub(rows[k], add(scale(dmotor, K_drive[k]), scale(ddry, K_turn[k])))
     if has_limits(s):
         held = [scale(dlimit, row) for (_, dlimit, _), row in zip(parts, mat(t.K[i]), strict=True)]
-        rows = [sub(row, less) for row, less in zip(rows, product(transpose(mat(t.limit_map[i])), held), strict=True)]
+        rows = [sub(row, part) for row, part in zip(rows, product(transpose(mat(t.limit_map[i])), held), strict=True)]
     return product(rows, child_axes(m, t, i))
 
 
@@ -173,8 +202,8 @@ def store_ball_changes(m, t, i, a, dth):
             field[a + k][0] = value
 
 
-def coordinates(m, t, i):
-    """At the next pose: the rotation vector the shorter way round, and the turn of the step."""
+def coordinates(m, s, t, i, a):
+    """At the next pose: the rotation vector, and the turn of the step."""
     e0 = relative_rotation(m, t.q, i)
     e1 = next_rotation(m, t, i, e0)
-    return rotation_vector(shorter(e1))[0], rotation_vector(multiply(conjugate(e0), e1))[0]
+    return rotation_vector(chosen(s, a, e1))[0], rotation_vector(multiply(conjugate(e0), e1))[0]

@@ -3,7 +3,7 @@
 A kind is 16 law + 4 kt + kr: kt free translations and kr free rotations; `law` is 1 if springs, drives or limits act
 on the free axes (axis.py). Joint frames are chosen when the mechanism is built so that the free axes come last: the
 kt last rows of `slide` (parent frame), and the axis 3 (kr = 1), parent axis 1 and child axis 2 (kr = 2, a Hooke
-joint). Everything below is in the world frame, `anchor` being the child's anchor point:
+joint); of three free rotations with a law, N are the child's axes (ball.py). Everything below is in the world frame, `anchor` being the child's anchor point:
 
     relative motion at the next pose   (dx, dth)_child - (dx, dth)_parent = S xi + delta      (moved to the anchor)
     wrench at the current pose          N . wrench = tau                                       (about the anchor)
@@ -221,7 +221,7 @@ def finish_joint(kind, m, s, t, i):
     new = [nearest_turn(angle, s.angle[a + kt + k][0]) for k, angle in enumerate(angles)]
     changes = [value - s.angle[a + k][0] for k, value in enumerate(lengths + new)]
     if kr == 3:  # their velocity is the relative angular velocity along the child's axes
-        new, turn = ball.coordinates(m, t, i)
+        new, turn = ball.coordinates(m, s, t, i, a + kt)
         changes += turn
     for k, (value, change) in enumerate(zip(lengths + new, changes, strict=True)):
         s.angle[a + k][0] = select(good, value, s.angle[a + k][0])

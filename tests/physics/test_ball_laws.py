@@ -73,7 +73,7 @@ def test_the_torque_is_damping_times_angular_velocity(kind, law):
     rng = np.random.default_rng(0)
     m = Mechanism(gravity=(0, 0, 0))
     m.add_body("body", mass=1.0, inertia=(0.01, 0.012, 0.014))
-    free = {"axis": (1, 2, 3), "constrained": (1, 0, 0, 0, 0, 0)} if kind == "custom" else {}
+    free: dict[str, Any] = {"axis": (1, 2, 3), "constrained": (1, 0, 0, 0, 0, 0)} if kind == "custom" else {}
     slides = 2 if free else 0
     m.add_joint(
         "ball", kind, "world", "body", orientation=(0.5, 0.1, -0.7, 0.3), **free, **{law: [0.1] * slides + [*d]}
@@ -130,8 +130,8 @@ def test_a_joint_that_closes_a_loop():
 
 
 def test_dry_friction_stops_and_holds():
-    # J w_k' = -f sign(w_k) along each of the child's axes, until w_k = 0: after J w_k/f, over many turns and at any angle;
-    # (h w)^2/6 for the momentum of what turns far in a step, of its first and its last speed
+    # J w_k' = -f sign(w_k) along each of the child's axes, until w_k = 0 after J w_k/f, over many turns and at any
+    # angle; (h w)^2/6 for the momentum of what turns far in a step, of its first and its last speed
     f, h = 0.02, 0.005
     speeds = np.array([[8.0, 0, 0], [0, -8.0, 0], [4.0, 6.0, -2.0], [8.0, 0.1, -4.0]])
     start = np.array([0.0, 3.0, 2.0, 3.1])[:, None] * directions(4, 5)
@@ -158,9 +158,10 @@ def test_dry_friction_stops_and_holds():
 
 def test_a_spring_passes_its_ridge():
     # Turning by v h a step about the direction of its rotation vector, the body passes half a turn with the potential
-    # k pi^2/2, where the torque changes its sign from one step to the next. Each time the energy is off by k pi (v h - 2 s),
-    # s in [0, v h] being how far beyond the ridge that step ends: first order, as often one way as the other (unless turns
-    # take a whole number of steps, which energy that is lost or won soon changes). Bodies of 64 speeds pass it 19 times.
+    # k pi^2/2, where the torque changes its sign from one step to the next. Each time the energy is off by
+    # k pi (v h - 2 s), s in [0, v h] being how far beyond the ridge that step ends: first order, as often one way as
+    # the other (unless turns take a whole number of steps, which energy that is lost or won soon changes). Bodies of 64
+    # speeds pass it 19 times.
     k, n = 0.02, 64
     axis, speed = np.array([2.0, -1.0, 2.0]) / 3, np.linspace(6.0, 7.0, n)
     spreads = []
@@ -230,6 +231,31 @@ def test_limits_hold(options):
     assert np.ptp(seen, axis=0).min() > 0.1
     assert (np.abs(seen - lower).min((0, 1)) < 1e-6).all()  # and all of them are reached
     assert (np.abs(seen - upper).min((0, 1)) < 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [
+        (-1.0, 2.0),  # corners beyond half a turn, whose shorter way round is beyond the other limits
+        (-2.0, 2.0),  # and is within them: there the joint turns on
+        ([-1.0, -np.inf, -np.inf], [2.0, np.inf, np.inf]),
+    ],
+    ids=str,
+)
+def test_limits_beyond_half_a_turn_hold(lower, upper):
+    # nothing is thrown about where the rotation vector is taken the other way round: without friction the energy falls
+    # with every impact, and is kept otherwise
+    sim = Simulator(ball((0.01, 0.012, 0.014), lower=lower, upper=upper), dt=0.005, num_envs=32)
+    sim.set_joint_state(np.zeros((32, 3)), 10 * directions(32, 10))
+    positions, energies = [], [sim.energy()]
+    for _ in range(1000):
+        advance(sim, 1)
+        positions.append(sim.joint_positions())
+        energies.append(sim.energy())
+    assert (np.array(positions) > np.array(lower) - 1e-9).all()
+    assert (np.array(positions) < np.array(upper) + 1e-9).all()
+    assert (np.diff(energies, axis=0) < 1e-3 * energies[0]).all()
+    assert np.linalg.norm(positions, axis=-1).max() > 3.0
 
 
 # -------------------- all together

@@ -72,8 +72,8 @@ def test_the_stiffest_springs_of_rotations_keep_their_energy(wh):
 
 
 def test_a_ball_turns_about_all_axes_at_once_and_keeps_its_energy():
-    # Large angles from rest, unequal moments and stiffnesses. A symplectic method: the energy swings by O(h^2), and does
-    # not drift.
+    # Large angles from rest, unequal moments and stiffnesses. A symplectic method: the energy swings by O(h^2), and
+    # does not drift.
     swings = []
     for h in (0.02, 0.01, 0.005):
         sim = Simulator(ball([0.4, 0.2, 0.3], (0.01, 0.012, 0.014), rest=[0.3, -0.2, 0.5]), dt=h)
@@ -128,8 +128,8 @@ def test_static_equilibrium_is_exact(mass):
 
 @pytest.mark.parametrize("kind", ["slide", "ball"])
 def test_a_damped_spring(kind):
-    # x'' + 2 z w x' + w^2 x = 0 from rest: x = A exp(-z w t) (cos(u t) + z w/u sin(u t)), u = w sqrt(1 - z^2). The damper
-    # acts at the end of the step: first order.
+    # x'' + 2 z w x' + w^2 x = 0 from rest: x = A exp(-z w t) (cos(u t) + z w/u sin(u t)), u = w sqrt(1 - z^2). The
+    # damper acts at the end of the step: first order.
     w, z, A, T = 6.0, 0.2, 0.1, 1.0
     k, d = w**2, 2 * z * w
     errors = []
@@ -151,8 +151,8 @@ def test_a_damped_spring(kind):
 
 @pytest.mark.parametrize("kind", ["prismatic", "spherical"])
 def test_parts_of_a_step_keep_the_energy(kind):
-    # Beside a wheel that spins fast enough to have all steps cut in two: the interval that led to a pose is half a step,
-    # and the spring keeps its energy; to (h v)^2 of a ball, which turns by 0.02 rad in half a step.
+    # Beside a wheel that spins fast enough to have all steps cut in two: the interval that led to a pose is half a
+    # step, and the spring keeps its energy; to (h v)^2 of a ball, which turns by 0.02 rad in half a step.
     m = Mechanism(gravity=(0, 0, 0))
     m.add_body("wheel", mass=1.0, inertia=(0.2, 0.2, 0.3))
     m.add_body("other", mass=2.0, inertia=(2.0, 2.0, 2.0))
