@@ -176,10 +176,9 @@ def joint_values(m, x, q, near=None):
             angles = apply(basis, rotation_vector(e, 0.0 if near is None else basis.T @ centre))
             if near is None:  # the longer way round where only the shorter one is beyond the limits
                 long = apply(basis, rotation_vector(e, np.inf))
-                over = [
-                    np.maximum(np.ravel(joint.lower)[-3:] - way.real, way.real - np.ravel(joint.upper)[-3:]).max(-1)
-                    for way in (angles, long)
-                ]
+                lower, upper = np.ravel(joint.lower)[-3:], np.ravel(joint.upper)[-3:]
+                ways = (angles.real, long.real)
+                over = [np.max(np.maximum(lower - way, way - upper), axis=-1, keepdims=True) for way in ways]
                 angles = np.where(np.maximum(over[1], 0.0) < over[0], long, angles)
         g += [along[..., fixed[:3]], rows]
         c += [along[..., ~fixed[:3]], angles]

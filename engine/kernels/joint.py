@@ -3,7 +3,8 @@
 A kind is 16 law + 4 kt + kr: kt free translations and kr free rotations; `law` is 1 if springs, drives or limits act
 on the free axes (axis.py). Joint frames are chosen when the mechanism is built so that the free axes come last: the
 kt last rows of `slide` (parent frame), and the axis 3 (kr = 1), parent axis 1 and child axis 2 (kr = 2, a Hooke
-joint); of three free rotations with a law, N are the child's axes (ball.py). Everything below is in the world frame, `anchor` being the child's anchor point:
+joint), all three of the child (kr = 3, ball.py). Everything below is in the world frame, `anchor` being the child's
+anchor point:
 
     relative motion at the next pose   (dx, dth)_child - (dx, dth)_parent = S xi + delta      (moved to the anchor)
     wrench at the current pose          N . wrench = tau                                       (about the anchor)

@@ -3,9 +3,9 @@
     motor  = effort + kp (target - phi) + kd (target_velocity - rate),  cut to +- effort_limit
     effort = motor - stiffness (phi - rest) - damping rate
 
-On a single axis phi is the joint's coordinate. Where three rotations are free, all efforts are torques along the child's
-axes, and rates the angular velocity w along them. Springs and drives measure the rotation vectors from rest and from the
-target, the shorter way round; they change at the rate K w, so that the torque of an effort on them is K^T effort.
+On a single axis phi is the joint's coordinate. Where three rotations are free, efforts are torques along the child's
+axes, and rates the angular velocity w along them. Springs and drives measure the rotation vectors from rest and from
+the target, the shorter way round; these change at the rate K w, so that the torque of an effort on them is K^T effort.
 """
 
 from types import ModuleType
