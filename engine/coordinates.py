@@ -1,7 +1,8 @@
 """Joint coordinates: read-out from poses, and poses from joint coordinates. Arrays lead with the environment, (N, ...).
 
 Coordinates of a joint's free axes, translations first: lengths along its axes in the parent's frame; one free rotation:
-its angle; two (a Hooke joint, axis 1 in the parent, axis 2 in the child): both angles; three: the rotation vector.
+its angle; two (a Hooke joint, axis 1 in the parent, axis 2 in the child): both angles; three: the rotation vector, the
+shorter way round (see `chosen_way`).
 Velocities are their mean rates over the step that led to the pose, as the state's own velocities are; three free
 rotations report the relative angular velocity along the child's axes instead.
 
@@ -13,7 +14,16 @@ import numpy as np
 
 from vigym.engine import motion
 from vigym.engine.model import JointTable, Model
-from vigym.engine.rotation import Array, conjugate, cross, from_rotation_vector, multiply, rotate, to_rotation_vector
+from vigym.engine.rotation import (
+    Array,
+    conjugate,
+    cross,
+    from_rotation_vector,
+    long_rotation_vector,
+    multiply,
+    rotate,
+    to_rotation_vector,
+)
 
 Pose = tuple[Array, Array]
 
@@ -76,7 +86,7 @@ def slots(table: JointTable, x: Array, q: Array) -> Array:
 def positions(model: Model, x: Array, q: Array) -> Array:
     """All joint coordinates (N, n_axes); an angle with limits is given in the turn that holds their middle."""
     table = model.joint_table
-    values = slots(table, x, q)[:, table.free]
+    values = chosen_way(model, slots(table, x, q)[:, table.free])
     return np.where(table.winds, values + 2 * np.pi * np.rint((table.middle - values) / (2 * np.pi)), values)
 
 
@@ -135,6 +145,37 @@ def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:
         e = multiply(*(from_rotation_vector(along(phi, basis.T)) for phi in (turn, back)))
         before[:, axes.rows] = along(to_rotation_vector(e), basis)
     return before
+
+
+def chosen_way(model: Model, coordinates: Array) -> Array:
+    """The same joint coordinates (N, n_axes) with rotation vectors the shorter way round; the longer one where the
+    shorter is beyond the limits and the longer less so."""
+    out, limits = coordinates.copy(), (model.per_axis("lower"), model.per_axis("upper"))
+    for axes in model.joint_table.ball_axes:
+        phi, (lower, upper) = coordinates[:, axes.rows], (limit[axes.rows] for limit in limits)
+        size = np.linalg.norm(phi, axis=-1, keepdims=True)
+        short = np.where(size <= np.pi, phi, to_rotation_vector(from_rotation_vector(phi)))
+        size = np.maximum(np.linalg.norm(short, axis=-1, keepdims=True), 1.0)
+        ways = short, (1.0 - 2 * np.pi / size) * short
+        beyond = [np.maximum(lower - way, way - upper).max(-1, initial=0.0, keepdims=True) for way in ways]
+        out[:, axes.rows] = np.where((size > np.pi / 2) & (beyond[1] + 1e-9 < beyond[0]), ways[1], ways[0])
+    return out
+
+
+def stretches(model: Model, coordinates: Array, rates: Array, h: Array, rest: Array) -> Array:
+    """How far springs are stretched (N, n_axes) in the middle of the step of length h (N,) that led here.
+
+    Of three free rotations: the mean of the rotation vectors from rest at both ends of the step, which is what the
+    kernels take (kernels/ball.py)."""
+    half = 0.5 * h[:, None] * rates
+    stretch = coordinates - half - rest
+    for axes in model.joint_table.ball_axes:
+        e, turn, origin = (from_rotation_vector(value[:, axes.rows]) for value in (coordinates, 2.0 * half, rest))
+        ends = [multiply(conjugate(origin), end) for end in (e, multiply(e, conjugate(turn)))]
+        first = np.where(ends[0][:, :1] < 0, -1.0, 1.0) * ends[0]
+        second = np.where((ends[1] * first).sum(-1, keepdims=True) < 0, -1.0, 1.0) * ends[1]
+        stretch[:, axes.rows] = 0.5 * (to_rotation_vector(first) + long_rotation_vector(second))
+    return stretch
 
 
 def close_loops(model: Model, coordinates: Array, x: Array, q: Array) -> Array:

@@ -14,17 +14,16 @@ def energy(
     w: Array,
     mass: Array,
     inertia: Array,
-    coordinates: Array,
     stiffness: Array,
-    rest: Array,
+    stretch: Array,
 ) -> Array:
     """Kinetic energy, potential energy of gravity (zero at the origin) and of joint springs, J (N,).
 
-    Velocities are means over a step, so x should be that in its middle.
+    Velocities are means over a step, so x and the stretch of the springs should be those in its middle.
     """
     kinetic = 0.5 * (mass * (v * v).sum(-1)).sum(-1) + 0.5 * np.einsum("nbi,nbij,nbj->n", w, inertia, w)
     height = -np.einsum("nb,nbi,i->n", mass, x, model.mechanism.gravity)
-    springs = 0.5 * (stiffness * (coordinates - rest) ** 2).sum(-1)
+    springs = 0.5 * (stiffness * stretch**2).sum(-1)
     return kinetic + height + springs
 
 

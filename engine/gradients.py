@@ -14,9 +14,9 @@ import numpy as np
 from vigym.engine import parameters
 from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
-from vigym.engine.kernels import body, joint, layout
+from vigym.engine.kernels import body, integrator, joint, layout
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
-from vigym.engine.kernels.quaternion import matrix, store
+from vigym.engine.kernels.quaternion import matrix, matvec, store
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STEP = 1e-30
 RESIDUALS = ("r", "delta", "rN", "cr", "lr")
 MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
-BEFORE = ("x", "q", "v", "w", "h0", "angle", "rebound")  # whose values before the last step are kept
+BEFORE = ("x", "q", "v", "w", "h0", "angle", "rate", "rebound")  # whose values before the last step are kept
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, int]  # one input: a field, an entity of it, a column
@@ -159,19 +159,39 @@ def perturb(s: Group, steps: Sequence[Step]) -> None:
 
 
 def move_coordinates(m: Group, s: Group, t: Group) -> None:
-    """The joint coordinates before the step move with the perturbed poses: rates are taken from there."""
+    """Joint coordinates and rates before the step move with the perturbed state: steps begin from there. (Three free
+    rotations are read from the poses by the kernels.)"""
+    now = coordinates_at(m, t, s.x, s.q)
+    poses = [pose_before(s, i) for i in range(m.n_bodies)]
+    earlier = coordinates_at(m, t, [x for x, _ in poses], [q for _, q in poses])
+    for a, coordinate in now.items():
+        moved = np.imag(coordinate)
+        s.angle[a, 0] = s.angle[a, 0].real + 1j * moved
+        s.rate[a, 0] = s.rate[a, 0].real + 1j * (moved - np.imag(earlier[a])) / s.h0
+
+
+def coordinates_at(m: Group, t: Group, x: Sequence[Array], q: Sequence[Array]) -> dict[int, Array]:
+    """The joint coordinates at some poses, by axis, but those of three free rotations; angles are not unwound."""
     for i in range(m.n_bodies):
-        t.xn[i], t.qn[i] = s.x[i], s.q[i]
-        store(t.Rn[i], matrix(list(s.q[i])))
+        t.xn[i], t.qn[i] = x[i], q[i]
+        store(t.Rn[i], matrix(list(q[i])))
+    found: dict[int, Array] = {}
     for i in range(m.n_joints):
         kind = int(m.joint_kind[i])
         if not joint.is_floating(kind):
             kt, kr, _ = joint.free(kind)
-            a = m.first_axis[i]
             _, _, lengths = joint.translation(kt, m, t, i)
-            _, _, angles, _ = joint.rotation(kr, True, m, s, t, i, a + kt)
-            for k, coordinate in enumerate(lengths + angles):
-                s.angle[a + k, 0] = s.angle[a + k, 0].real + 1j * np.imag(coordinate)
+            _, _, angles = joint.rotation(kr, True, m, t, i)
+            found |= {m.first_axis[i] + k: value for k, value in enumerate(lengths + angles)}
+    return found
+
+
+def pose_before(s: Group, i: int) -> tuple[Array, Array]:
+    """The pose from which body i came."""
+    om = matvec(matrix(list(s.q[i])), list(s.w[i]))
+    back = [-value for value in s.v[i]], [-value for value in om]
+    x, q = integrator.advance(s.h0, (list(s.x[i]), list(s.q[i])), back)
+    return np.array(x), np.array(q)
 
 
 def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> None:

@@ -88,12 +88,16 @@ class Joint:
     constrained: (6,) bool; translation along e1, e2, e3, then rotation about e1, e2, e3.
 
     One entry per free axis (n_free,), translations first; SI units, N and m or N m and rad:
-    stiffness, rest: spring, effort -stiffness (coordinate - rest).
-    damping: damper, effort -damping velocity.
+    stiffness, rest: spring, effort -stiffness (coordinate - rest); variational, it keeps its energy.
+    damping: damper, effort -damping velocity; like drives, it acts at the end of a step, stable at any gain.
     kp, kd, target, target_velocity: PD drive; effort_limit: the largest magnitude of its effort.
     lower, upper: range of the coordinate; infinite when there is no limit.
     friction: dry friction, the largest magnitude of its effort.
     start: coordinate at which environments start; 0, or the limit next to it, unless given.
+
+    Where three rotations are free, the coordinates are the rotation vector, the shorter way round, and velocities the
+    relative angular velocity along the child's axes, about which damping, kd, friction and effort_limit act. rest and
+    target are rotation vectors too; springs and kp act on the rotation vector from there, the shorter way round.
     """
 
     name: str

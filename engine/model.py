@@ -158,7 +158,7 @@ class Model:
         products = np.clip(PRODUCTS * m.tolerance**2, 1e-14, 1e-3 * m.tolerance)
         m.strictness = m.tolerance / products * (TIED if self.features.tied else 1.0)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
-        m.fall = np.linalg.norm(mechanism.gravity)
+        m.free_fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)
         child = np.repeat(self.joint_table.child, self.joint_table.free.sum(-1))
         m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length, _ = sizes[child].T

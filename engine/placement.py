@@ -38,7 +38,7 @@ class Placement:
         model, bodies = self._model, self._model.mechanism.bodies
         x = np.array([[body.position for body in bodies]])
         q = np.array([[body.orientation for body in bodies]])
-        phi = coordinates.close_loops(model, model.per_axis("start")[None], x, q)
+        phi = coordinates.chosen_way(model, coordinates.close_loops(model, model.per_axis("start")[None], x, q))
         x, q = coordinates.forward(model, phi, x, q)
         rest = np.zeros_like(x)
         self._put(self._all, State(x, q, rest, rest), phi, np.zeros_like(phi), np.array([self._dt]))
@@ -69,7 +69,7 @@ class Placement:
         phi = batch(positions, "positions", n, axes, StateError, env)
         rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
         root = self._completed(env, roots)
-        phi = coordinates.close_loops(model, phi, root.x, root.q)
+        phi = coordinates.chosen_way(model, coordinates.close_loops(model, phi, root.x, root.q))
         rates = coordinates.close_rates(model, phi, rates, root.x, root.q)
         # no body spins faster than all joints and the fastest root together; where that could be too fast for one
         # step, a very short one tells how fast it really is

@@ -69,7 +69,11 @@ def from_rotation_vector(phi: Array) -> Array:
 
 def to_rotation_vector(q: Array) -> Array:
     """Rotation vector, the shortest way round"""
-    q = np.where(q[..., :1] < 0, -q, q)
+    return long_rotation_vector(np.where(q[..., :1] < 0, -q, q))
+
+
+def long_rotation_vector(q: Array) -> Array:
+    """Rotation vector of q as it is: -q is the same rotation the other way round"""
     size = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
     angle = 2.0 * np.arctan2(size, q[..., :1])
     return q[..., 1:] * np.where(size > 1e-12, angle / np.maximum(size, 1e-300), 2.0)

@@ -207,7 +207,8 @@ class Simulator:
         return self.model.axis_names
 
     def joint_positions(self) -> Array:
-        """Coordinates of the free joint axes (num_envs, n_efforts), m or rad; full turns are counted."""
+        """Coordinates of the free joint axes (num_envs, n_efforts), m or rad; full turns are counted, but of three free
+        rotations, whose coordinates are the rotation vector the shorter way round."""
         return self._lanes.values("angle")
 
     def joint_velocities(self) -> Array:
@@ -253,15 +254,16 @@ class Simulator:
     def energy(self) -> Array:
         """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,).
 
-        Velocities are means over the last step, so heights are those in its middle: free fall keeps the energy. Springs
-        count at its end, where they act.
+        Velocities are means over the last step, so heights and joint springs are taken in its middle: free fall keeps
+        the energy, and so does a spring without a damper. Soft contacts count at its end, where they act.
         """
-        x, _, v, w = self.state
-        x = x - 0.5 * self._get("h0")[:, None, None] * v
-        parts = self.parameter("mass"), self.parameter("inertia"), self.joint_positions()
-        springs = self._lanes.values("stiffness"), self._lanes.values("rest")
+        (x, _, v, w), h0 = self.state, self._get("h0")
+        x = x - 0.5 * h0[:, None, None] * v
+        parts = self.parameter("mass"), self.parameter("inertia"), self.parameter("stiffness")
+        motion = self.joint_positions(), self.joint_velocities(), h0
+        stretch = coordinates.stretches(self.model, *motion, self._lanes.values("rest"))
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
-        return stored + diagnostics.energy(self.model, x, v, w, *parts, *springs)
+        return stored + diagnostics.energy(self.model, x, v, w, *parts, stretch)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""

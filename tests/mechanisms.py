@@ -106,14 +106,17 @@ def body_options(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def law_options(draw: st.DrawFn, dry: bool) -> dict[str, float]:
-    """Springs, dampers, limits and drives, the same on all axes of a joint."""
+def law_options(draw: st.DrawFn, dry: bool, n_free: int, ball: bool) -> dict[str, Any]:
+    """Springs, dampers, limits and drives; rest, target and limits are the same on all axes of a joint.
+
+    Half of those with three free rotations have no limits, so that they can turn by any angle."""
     if not draw(often):
         return {}
     options = {"stiffness": draw(numbers(0.001, 5)), "rest": draw(numbers(-0.5, 0.5)), "damping": draw(numbers(0, 0.5))}
-    if draw(mostly):
+    limited = not ball or draw(st.booleans())
+    if limited and draw(mostly):
         options["lower"] = -draw(numbers(0.2, 1.0))
-    if draw(mostly):
+    if limited and draw(mostly):
         options["upper"] = draw(numbers(0.2, 1.0))
     if draw(often):
         options |= {"kp": draw(numbers(0.001, 50)), "target": draw(numbers(-2, 2))}
@@ -122,6 +125,9 @@ def law_options(draw: st.DrawFn, dry: bool) -> dict[str, float]:
             options["effort_limit"] = draw(numbers(0.5, 5))
     if dry and draw(st.booleans()):
         options["friction"] = draw(numbers(0.05, 0.5))
+    if draw(st.booleans()):  # not the same on all axes
+        for name in options.keys() & {"stiffness", "damping", "kp", "kd", "friction"}:
+            options[name] = tuple(options[name] * (1.0, 0.4, 1.7)[k % 3] for k in range(n_free))
     return options
 
 
@@ -130,7 +136,7 @@ class Link(NamedTuple):
 
     Nothing in it depends on the other links: hypothesis can leave out any of them. Of `numbers`, one row for each, the
     joint's axes take as many as there are. up: 0 hangs it on the world, 1 on the link before it, 2 on the one before
-    that.
+    that. far: see `positions`.
     """
 
     up: int
@@ -138,6 +144,7 @@ class Link(NamedTuple):
     body: dict[str, Any]
     joint: dict[str, Any]
     numbers: np.ndarray
+    far: bool = False
 
     def parent(self, index: int) -> str:
         return f"b{index - 1 - (self.up - 1) % index}" if self.up and index else "world"
@@ -145,6 +152,19 @@ class Link(NamedTuple):
     def n_free(self) -> int:
         free = {"floating": 0, "fixed": 0, "universal": 2, "cylindrical": 2, "spherical": 3, "planar": 3}
         return 6 - sum(self.joint["constrained"]) if self.kind == "custom" else free.get(self.kind, 1)
+
+    def is_ball(self) -> bool:
+        """Whether three rotations are free."""
+        return self.kind == "spherical" or (self.kind == "custom" and not any(self.joint["constrained"][3:]))
+
+    def positions(self) -> np.ndarray:
+        """Coordinates at the start, within the limits; of three free rotations that are to start `far` from zero, close
+        to half a turn, which half of them pass in the first step."""
+        phi = np.clip(self.numbers[0, : self.n_free()], self.joint.get("lower", -1.0), self.joint.get("upper", 1.0))
+        size = np.linalg.norm(phi[-3:])
+        if self.far and self.is_ball() and size > 0.1 and not {"lower", "upper"} & self.joint.keys():
+            phi[-3:] *= 3.138 / size
+        return phi
 
 
 @st.composite
@@ -163,8 +183,8 @@ def links(
         joint["constrained"] = held if any(held) else (True, *held[1:])
     link = Link(up, kind, draw(body_options()), joint, draw(arrays(1.0, rows, 6)))
     if laws and link.n_free():
-        joint |= draw(law_options(dry))
-    return link
+        joint |= draw(law_options(dry, link.n_free(), link.is_ball()))
+    return link._replace(far=draw(st.booleans())) if laws and link.is_ball() else link
 
 
 def tree_calls(tree: list[Link]) -> list[Call]:
@@ -212,6 +232,7 @@ class Loop(NamedTuple):
     off: tuple[float, ...]
     kind: str
     axis: tuple[float, ...]
+    law: dict[str, Any]
 
     def calls(self, tree: list[Link], x: np.ndarray, q: np.ndarray) -> list[Call]:
         """Closed at this pose; nothing if all bodies are connected with one another."""
@@ -234,7 +255,7 @@ class Loop(NamedTuple):
             options["axis"] = self.axis
         if self.kind == "custom":
             options["constrained"] = (1, 0, 0, 0, 0, 0)
-        return [("add_joint", ("loop", self.kind, a, b), options)]
+        return [("add_joint", ("loop", self.kind, a, b), options | self.law)]
 
 
 # -------------------- mechanisms
@@ -254,18 +275,12 @@ def scenes(
 
     Coordinates are often at a limit. Contacts are on planes of any orientation, or all of them on level ones; two of
     three are `soft`, and may be below their planes; half of the joints with laws have `dry` friction. A loop is closed
-    by one more joint, which the motion does not obey unless it is to be `consistent`.
+    by one more joint, which the motion does not obey unless it is to be `consistent`; with laws, it has them too.
     """
     tree = draw(st.lists(links(5, laws, dry), min_size=2 if loops else 1, max_size=8))
     calls, n = tree_calls(tree), len(tree)
-    positions, rates, effort = (
-        2.0 * np.concatenate([link.numbers[k, : link.n_free()] for link in tree]) for k in range(3)
-    )
-    lower, upper = (
-        np.concatenate([np.full(link.n_free(), link.joint.get(name, end)) for link in tree])
-        for name, end in (("lower", -1.0), ("upper", 1.0))
-    )
-    positions = np.clip(positions / 2, lower, upper)
+    rates, effort = (2.0 * np.concatenate([link.numbers[k, : link.n_free()] for link in tree]) for k in (1, 2))
+    positions = np.concatenate([link.positions() for link in tree])
     bare = Simulator(make(calls), dt=DT, compiled=False)
     bare.set_joint_state(positions, rates)
     state = tuple(part[0] for part in bare.state)
@@ -274,8 +289,10 @@ def scenes(
         touching = draw(st.lists(touches(soft), min_size=1, max_size=4))
         calls += [touch.call(c, state[0], state[1], level) for c, touch in enumerate(touching)]
     if loops:
-        kind = st.sampled_from(["spherical", "revolute", "custom"])
-        loop = draw(st.builds(Loop, st.integers(0, 63), vectors(0.2), kind, directions))
+        kind = draw(st.sampled_from(["spherical", "revolute", "custom"]))
+        free = {"spherical": 3, "revolute": 1, "custom": 5}[kind]
+        law = draw(law_options(dry, free, kind != "revolute")) if laws else {}
+        loop = Loop(draw(st.integers(0, 63)), draw(vectors(0.2)), kind, draw(directions), law)
         calls += loop.calls(tree, state[0], state[1])
         effort = np.append(effort, draw(arrays(2.0, 5)))  # of the loop's joint, if it is there
     m = make(calls)

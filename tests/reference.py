@@ -5,7 +5,7 @@ A mechanism is any object with the plain attributes
     gravity (3,); bodies: name mass inertia (3, 3)
     joints: name parent child parent_anchor (3,) child_anchor (3,) orientation (4,) basis (3, 3)
         constrained (6,) and, one number a free axis, stiffness rest damping kp kd target target_velocity
-        effort_limit lower upper
+        effort_limit lower upper friction
     contacts: name body point (3,) radius friction normal (3,) offset tangents (2, 3)
 
 Unknowns y of a step of length h: the twists V = (v1, w1) of all bodies, the joint multipliers lam and, for
@@ -26,6 +26,14 @@ axes. The pairs (slack a, multiplier b) are
                 upper - c(z+)               gamma_hi  effort -1
     drive       effort_limit - u            p         u = clip(U, +-effort_limit) as u = U - p + n:
                 effort_limit + u            n         p and n are what the limit cuts off
+    dry         friction - sum b            sliding   no effort
+                +- motion + sliding         b         effort +-1, two to an axis; motion: that of the step
+
+Springs have the potential stiffness/2 (middle - rest)^2 h in the interval before the current pose and in the one after
+it, middle being the mean of the coordinate at both ends; the effort is minus the gradient of both by the current pose.
+Three free rotations have `turns` (the relative rotation of the step, for dampers, kd and dry friction), and rotation
+vectors from rest and from the target, for springs and kp, the shorter way round from the current pose; what depends on
+these acts along their gradients at the current pose.
 
 All functions take leading axes and complex numbers: every derivative is a complex step, exact to rounding.
 """
@@ -84,7 +92,8 @@ def nearest(angle, centre):
 
 
 def rotation_vector(q, near=0.0):
-    """2 atan2(|u|, a) u / |u| of q = (a, u): of the two ways round the nearer to `near` (0: the shorter)."""
+    """2 atan2(|u|, a) u / |u| of q = (a, u): of the two ways round the nearer to `near` (0: the shorter; infinity: the
+    longer)."""
     q = np.where(q[..., :1].real < 0, -q, q)
     a, u = q[..., :1], q[..., 1:]
     square = np.sum(u * u, axis=-1, keepdims=True)
@@ -92,6 +101,8 @@ def rotation_vector(q, near=0.0):
     norm = np.sqrt(np.where(small, 1, square))
     angle = np.where(small, 2 / np.where(small, a, 1), 2 * atan2(norm, a))
     short, long = u * (angle / norm), u * ((angle - 2 * np.pi) / norm)
+    if np.all(np.isinf(near)):
+        return long
     distances = [np.sum((vector.real - near) ** 2, axis=-1, keepdims=True) for vector in (short, long)]
     return np.where(distances[0] <= distances[1], short, long)
 
@@ -151,7 +162,8 @@ def joint_values(m, x, q, near=None):
     """Rows g (..., n_rows) and coordinates c (..., n_free) of all joints.
 
     Angles are taken in the branch nearest to `near` (n_free,). Without it: nearest to the middle of the
-    limits (to 0 where there is no middle), and the shortest rotation vector for three free rotations.
+    limits (to 0 where there is no middle), and the shorter rotation vector for three free rotations, or the longer one
+    where it is within the limits and the shorter is not.
     """
     g, c = [np.zeros((*x.shape[:-2], 0))], [np.zeros((*x.shape[:-2], 0))]
     limits = np.array([gather(m, "lower"), gather(m, "upper")])
@@ -177,6 +189,12 @@ def joint_values(m, x, q, near=None):
             angles = nearest(np.stack([alpha, beta], axis=-1), centre)
         elif len(free) == 3:
             angles = apply(basis, rotation_vector(e, 0.0 if near is None else basis.T @ centre))
+            if near is None:  # the longer way round where only the shorter one is beyond the limits
+                long = apply(basis, rotation_vector(e, np.inf))
+                lower, upper = np.ravel(joint.lower)[-3:], np.ravel(joint.upper)[-3:]
+                ways = (angles.real, long.real)
+                over = [np.max(np.maximum(lower - way, way - upper), axis=-1, keepdims=True) for way in ways]
+                angles = np.where(np.maximum(over[1], 0.0) < over[0], long, angles)
         g += [along[..., fixed[:3]], rows]
         c += [along[..., ~fixed[:3]], angles]
     return np.concatenate(g, axis=-1), np.concatenate(c, axis=-1)
@@ -201,22 +219,36 @@ def effort_map(m, x, q):
     return np.reshape(E, (len(E), 6 * len(m.bodies)))
 
 
-def law_map(m, x, q):
-    """E of springs, drives and limits, and the matrix that turns efforts from outside into it.
-
-    It is the gradient of the coordinates; the same as effort_map but for three free rotations, whose coordinates (a
-    rotation vector) do not change at the rate of the angular velocity."""
-    E = effort_map(m, x, q)
-    gradient = joint_values(m, *perturb(x, q))[1].imag.T / EPS
-    first, turn = 0, np.eye(len(E))
-    for joint, *_ in views(m, x, q):
+def balls(m):
+    """(joint, its place among `views`, its first free axis that is a rotation) of joints with three free rotations."""
+    joints, first = [joint for joint in m.joints if np.any(joint.constrained)], 0
+    for k, joint in enumerate(joints):
         free = ~np.asarray(joint.constrained, bool)
         if free[3:].all():
-            rows = slice(first + free[:3].sum(), first + free.sum())
-            turn[rows, rows] = np.linalg.lstsq(gradient[rows].T, E[rows].T, rcond=None)[0]
-            E[rows] = gradient[rows]
+            yield joint, k, first + free[:3].sum()
         first += free.sum()
-    return E, turn
+
+
+def from_rotation_vector(phi):
+    """[cos(a/2), sin(a/2)/a phi], a = |phi|."""
+    angle = np.linalg.norm(phi)
+    return np.concatenate([[np.cos(angle / 2)], np.sinc(angle / (2 * np.pi)) / 2 * phi])
+
+
+def ball_values(m, x, q, start):
+    """Of all joints with three free rotations, along their axes, (..., 9 n): the turn since `start`, a pose, and the
+    rotation vectors from rest and from the target, the shorter way round there and going on smoothly."""
+    values = [np.zeros((*x.shape[:-2], 0))]
+    here, there = list(views(m, x, q)), list(views(m, *start))
+    for joint, k, _ in balls(m):
+        basis = np.asarray(joint.basis, float)
+        e, e0 = (multiply(INVERSE * joint.orientation, multiply(INVERSE * v[k][2], v[k][4])) for v in (here, there))
+        values.append(apply(basis, rotation_vector(multiply(INVERSE * e0, e))))
+        for option in (joint.rest, joint.target):
+            origin = from_rotation_vector(basis.T @ np.ravel(option)[-3:])
+            near = rotation_vector(multiply(INVERSE * origin, e0))
+            values.append(apply(basis, rotation_vector(multiply(INVERSE * origin, e), near)))
+    return np.concatenate(values, axis=-1)
 
 
 def gaps(m, x, q):
@@ -306,22 +338,49 @@ class Problem:
         self.known = np.concatenate([pushed, torque + spin(self.inertia, w0, h, -1)], axis=-1).ravel()
         self.c0 = coordinates(m, self.x, self.q)
         self.G = joint_values(m, *perturb(self.x, self.q))[0].imag.T / EPS
-        self.E, turn = law_map(m, self.x, self.q)
-        effort = turn @ effort
+        self.E = effort_map(m, self.x, self.q)
         N, B = gaps(m, *perturb(self.x, self.q)).imag.T / EPS, friction_map(m, self.x, self.q)
 
-        # tau = effort - slope c(z+). A limited drive is unclipped here: its pairs p, n do the clipping.
-        kp, kd, limit = (gather(m, name) for name in ("kp", "kd", "effort_limit"))
+        # What the efforts depend on, u(z+) = (coordinates, ball_values): tau = known - slopes u. A limited drive is
+        # unclipped here: its pairs p, n do the clipping. asked: what it asks for is U = known - asked u.
+        start, before = (self.x, self.q), move(self.x, self.q, -self.V0.reshape(-1, 6), h)
+        u0, u_before = self.measure(*start), self.measure(*before)
+        gradient = self.measure(*perturb(*start)).imag.T / EPS
+        names = ("kp", "kd", "effort_limit", "stiffness", "damping", "rest", "target", "target_velocity")
+        kp, kd, limit, stiffness, damping, rest, target, target_velocity = (gather(m, name) for name in names)
         driven = ((kp != 0) | (kd != 0)) & (limit > 0)
-        gain = np.where(driven, kp + kd / h, 0)
-        target = kp * gather(m, "target") + kd * (gather(m, "target_velocity") + self.c0 / h)
-        drive = np.where(driven, effort + target, np.clip(effort, -limit, limit))
-        stiffness, damping = gather(m, "stiffness"), gather(m, "damping")
-        self.effort = drive + stiffness * gather(m, "rest") + damping * self.c0 / h
-        self.slope = gain + stiffness + damping / h
+        n, size = len(self.c0), len(u0)
+        asked, self.slopes = np.zeros((n, size)), np.zeros((size, size))  # the second along the gradients of u
+        push, motion, origin = gradient.copy(), np.arange(n), np.zeros(size)
+        push[:n], origin[:n] = self.E, u0[:n]
+        plain = np.ones(n, bool)
+        drive = effort + kp * target + kd * (target_velocity + self.c0 / h)
+        stretch = np.arange(n)
+        for k, (_, _, first) in enumerate(balls(m)):
+            axes, turn = slice(first, first + 3), n + 9 * k + np.arange(3)
+            plain[axes], motion[axes], stretch[axes] = False, turn, turn + 3
+            drive[axes] = (effort + kd * target_velocity)[axes]
+            K = np.linalg.lstsq(self.E[axes].T, gradient[turn + 6].T, rcond=None)[0].T  # d(error)/d(child's axes)
+            asked[axes, turn + 6] = K.T * kp[axes]
+            self.slopes[turn + 6, turn + 6] = kp[axes]
+            push[turn] = self.E[axes]
+        drive = np.where(driven, drive, np.clip(effort, -limit, limit))
+        axes = np.arange(n)
+        asked[axes[plain], axes[plain]] = kp[plain]
+        self.slopes[axes[plain], axes[plain]] = kp[plain]
+        asked[axes, motion] += kd / h
+        self.slopes[motion, motion] += (kd + damping) / h
+        self.slopes[stretch, stretch] += stiffness / 4
+        # from rest: the values of three free rotations are so already
+        known = np.zeros(size)
+        known[stretch] = -stiffness / 4 * (u_before + 2 * u0)[stretch] + np.where(plain, stiffness * rest, 0)
+        known[motion] += np.where(plain, damping * self.c0 / h, 0)
+        self.push, self.constant_push = push, drive @ self.E + known @ push
+        limits = np.where(plain[:, None], self.E, gradient[:n])
 
         pairs = []  # of every pair (row of W, constant, row of S, {column: entry of A})
-        unit = np.eye(len(N) + len(self.c0) + 2 * len(N))  # gaps, coordinates, slides
+        unit = np.eye(len(N) + size + 2 * len(N))  # gaps, values of joints, slides
+        friction = gather(m, "friction")
         for k, contact in enumerate(m.contacts):
             normal, cone = len(pairs), len(pairs) + 1
             give, sunk = softness(contact, h, gaps(m, self.x, self.q)[k])
@@ -330,18 +389,23 @@ class Problem:
                 betas = {cone + i: -1.0 for i in (1, 2, 3, 4)}
                 pairs.append((0 * N[k], 0.0, 0 * unit[k], {normal: contact.friction} | betas))
                 for j, sign in ((0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)):
-                    slide = unit[len(N) + len(self.c0) + 2 * k + j]
+                    slide = unit[len(N) + size + 2 * k + j]
                     pairs.append((sign * B[k, j], 0.0, sign * slide, {cone: 1.0}))
         for k, (lower, upper) in enumerate(zip(gather(m, "lower"), gather(m, "upper"), strict=True)):
             c = unit[len(N) + k]
             if np.isfinite(lower):
-                pairs.append((self.E[k], -lower, c, {}))
+                pairs.append((limits[k], -lower, c, {}))
             if np.isfinite(upper):
-                pairs.append((-self.E[k], upper, -c, {}))
+                pairs.append((-limits[k], upper, -c, {}))
             if driven[k] and np.isfinite(limit[k]):
-                p, n = len(pairs), len(pairs) + 1
-                pairs.append((-self.E[k], limit[k] - drive[k], gain[k] * c, {p: 1.0, n: -1.0}))
-                pairs.append((self.E[k], limit[k] + drive[k], -gain[k] * c, {p: -1.0, n: 1.0}))
+                one, other, gains = len(pairs), len(pairs) + 1, asked[k] @ unit[len(N) : len(N) + size]
+                pairs.append((-self.E[k], limit[k] - drive[k], gains, {one: 1.0, other: -1.0}))
+                pairs.append((self.E[k], limit[k] + drive[k], -gains, {one: -1.0, other: 1.0}))
+            if friction[k] > 0:
+                cone, moved = len(pairs), unit[len(N) + motion[k]]
+                pairs.append((0 * self.E[k], friction[k], 0 * c, {cone + 1: -1.0, cone + 2: -1.0}))
+                pairs.append((self.E[k], -origin[motion[k]], moved, {cone: 1.0}))
+                pairs.append((-self.E[k], origin[motion[k]], -moved, {cone: 1.0}))
         W, constant, S, A = zip(*pairs, strict=True) if pairs else ([], [], [], [])
         self.W, self.S = np.reshape(W, (len(A), len(self.V0))), np.reshape(S, (len(A), len(unit)))
         self.constant = np.array(constant, float)
@@ -349,6 +413,11 @@ class Problem:
         self.ends = np.cumsum([len(self.V0), len(self.G), len(pairs)])
         steps = 1j * EPS * np.eye(self.ends[-1] + len(pairs))[len(self.V0) :]
         self.linear = self.equations(steps).imag.T / EPS  # d equations / d(lam, a, b)
+
+    def measure(self, x, q):
+        """u: coordinates of the free axes and, of three free rotations, what `ball_values` says."""
+        coordinates = joint_values(self.m, x, q, self.c0)[1]
+        return np.concatenate([coordinates, ball_values(self.m, x, q, (self.x, self.q))], axis=-1)
 
     def split(self, y):
         """V, lam, slacks a, multipliers b."""
@@ -359,11 +428,11 @@ class Problem:
         V, lam, a, b = self.split(y)
         twists = V.reshape(*V.shape[:-1], len(self.m.bodies), 6)
         x, q = move(self.x, self.q, twists, self.h)
-        g, c = joint_values(self.m, x, q, self.c0)
+        g, u = joint_values(self.m, x, q, self.c0)[0], self.measure(x, q)
         inertial = [self.mass * twists[..., :3] / self.h, spin(self.inertia, twists[..., 3:], self.h, 1)]
-        forces = self.known + lam @ self.G + (self.effort - self.slope * c) @ self.E + b @ self.W
+        forces = self.known + lam @ self.G + self.constant_push - u @ self.slopes @ self.push + b @ self.W
         dynamics = np.concatenate(inertial, axis=-1).reshape(V.shape) - forces
-        values = gaps(self.m, x, q), c, slides(self.m, (self.x, self.q), (x, q), twists, self.h)
+        values = gaps(self.m, x, q), u, slides(self.m, (self.x, self.q), (x, q), twists, self.h)
         slack = self.constant + np.concatenate(values, axis=-1) @ self.S.T + b @ self.A.T
         return np.concatenate([dynamics, g, slack - a], axis=-1)
 

@@ -1,9 +1,13 @@
 """Forces on the free axes of a joint: effort, PD drive, spring, damper, dry friction, limits of effort and position.
 
-All of them depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h:
+Drives, dampers and limits depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h: implicit,
+which keeps the stiffest gains stable. A spring is variational: its potential is taken in the middle of both intervals
+that meet in the current pose, the one of length h0 that led here, from phi0 - h0 rate0, and this one. Half of the
+impulse comes from each, and a spring alone keeps its energy, however stiff it is:
 
     motor = effort + kp (target - phi) + kd (target_rate - rate) - cut+ + cut-
-    tau   = motor - stiffness (phi - rest) - damping rate + low - high + dry
+    pull  = stiffness/2 ( (h0/h) (phi0 - h0 rate0 / 2 - rest) + (phi0 + phi)/2 - rest )
+    tau   = motor - pull - damping rate + low - high + dry
 
 Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis. As for contacts, each is an
 effort times a motion; e is the `mobility`, an effort's usual motion, effort -> motion (rad per N m, m per N):
@@ -14,6 +18,9 @@ effort times a motion; e is the `mobility`, an effort's usual motion, effort -> 
 
 A bound that is infinite (or a friction of zero) has its flag `bounded` off: its pair rests at a = b = 1 and takes no
 part. Pairs that no axis of the mechanism has are not compiled: their numbers are plain zeros in the formulas below.
+
+Of three free rotations (ball.py), the motor, the coordinate and the motion h rate are different numbers; on all other
+axes they follow from phi alone.
 """
 
 from vigym.engine.kernels import pairs
@@ -63,15 +70,25 @@ def law(s, t, a, phi, effort):
     """Effort along axis a at the coordinate phi, `effort` being what is applied from outside.
 
     Leaves the rows of the slacks and the gains for `direction`."""
-    h = t.h
+    h, h0, last = t.h, s.h0, s.angle[a][0]
     stiffness, rest, damping, kp, kd = (gain[a][0] for gain in (s.stiffness, s.rest, s.damping, s.kp, s.kd))
-    rate = (phi - s.angle[a][0]) / h
+    rate = (phi - last) / h
     motor = effort + kp * (s.target[a][0] - phi) + kd * (s.target_velocity[a][0] - rate)
-    passive = -stiffness * (phi - rest) - damping * rate
+    pull = 0.5 * stiffness * ((h0 / h) * (last - 0.5 * h0 * s.rate[a][0] - rest) + (0.5 * (last + phi) - rest))
+    passive = -1.0 * pull - damping * rate
     t.drive_slope[a][0] = kp + kd / h
-    t.passive_slope[a][0] = stiffness + damping / h
+    t.passive_slope[a][0] = 0.25 * stiffness + damping / h
     if not s.features.limits:
         return motor + passive
+    motor, low, high, dry = bounded_law(s, t, a, motor, phi, h * rate)
+    return motor + passive + low - high + dry
+
+
+def bounded_law(s, t, a, motor, phi, motion):
+    """What the pairs make of axis a: the motor's effort with what its limit cuts off, the efforts of both position
+    limits and dry friction. motor: what the drive asks for; motion: h rate.
+
+    Leaves the rows of the slacks."""
     bounds, limit, friction = vec(s.bounds[a]), s.effort_limit[a][0], s.dry_friction[a][0]
     bounded, slack = of_pairs(s, s.bounded[a]), vec(t.lb[a])
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
@@ -81,31 +98,47 @@ def law(s, t, a, phi, effort):
     rows = [phi - bounds[LOW], bounds[HIGH] - phi, mobility * (limit - motor), mobility * (limit + motor)]
     rows += [friction + dry, friction - dry]
     put_pairs(s, t.lr[a], [bounded[k] * (rows[k] - slack[k]) for k in range(PAIRS)])
-    t.lr[a][PAIRS] = bounded[SLIP] * (h * rate - pair[SLIP] + pair[BACK])
-    return motor + passive + pair[LOW] - pair[HIGH] + dry
+    t.lr[a][PAIRS] = bounded[SLIP] * (motion - pair[SLIP] + pair[BACK])
+    return motor, pair[LOW], pair[HIGH], dry
 
 
-def direction(s, t, a, k, r, dphi):
-    """Newton direction for complementarity targets k (6), row residuals r (7) and a change dphi of the coordinate:
+def direction(s, t, a, k, r, fall, dphi, dmotion):
+    """Newton direction for complementarity targets k (6), row residuals r (7) and changes of what the motor is asked
+    for (by -fall), of the coordinate and of the motion:
 
-        a db + b da = k,   db = d(row) + r,   h d(rate) - d(slip+) + d(slip-) + r7 = 0
+        a db + b da = k,   db = d(row) + r,   d(motion) - d(slip+) + d(slip-) + r7 = 0
 
-    Returns da, db, d(dry), d(tau)."""
-    drive, passive = t.drive_slope[a][0], t.passive_slope[a][0]
+    Returns da, db, d(dry), d(motor)."""
     if not s.features.limits:
-        return [], [], 0.0, -(drive + passive) * dphi
+        return [], [], 0.0, -1.0 * fall
     A, bounded = of_pairs(s, t.la[a]), of_pairs(s, s.bounded[a])
     inverse = products(of_pairs(s, t.li[a]), A)  # 1/b, 0 where unbounded
     q = [A[j] * inverse[j] for j in range(PAIRS)]
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
     mobility = t.mobility[a][0]
-    dmotor = (c[UNCUT] - c[CUT] - drive * dphi) / (1.0 + mobility * (q[CUT] + q[UNCUT]))
+    dmotor = (c[UNCUT] - c[CUT] - fall) / (1.0 + mobility * (q[CUT] + q[UNCUT]))
     pivot = q[SLIP] + q[BACK] + (1.0 - bounded[SLIP])
-    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dphi) / pivot
+    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dmotion) / pivot
     drow = [dphi, -1.0 * dphi, -1.0 * mobility * dmotor, mobility * dmotor, ddry, -1.0 * ddry]
     da = [c[j] - q[j] * drow[j] for j in range(PAIRS)]
     db = [bounded[j] * (drow[j] + r[j]) for j in range(PAIRS)]
-    return da, db, ddry, dmotor - passive * dphi + da[LOW] - da[HIGH] + ddry
+    return da, db, ddry, dmotor
+
+
+def change_of_effort(s, t, a, k, r, dphi):
+    """d(tau) of an axis on which all depends on phi alone; k, r as in `direction`."""
+    drive, passive = t.drive_slope[a][0], t.passive_slope[a][0]
+    if not s.features.limits:
+        return -1.0 * (drive + passive) * dphi
+    da, _, ddry, dmotor = direction(s, t, a, k, r, drive * dphi, dphi, dphi)
+    return dmotor - passive * dphi + da[LOW] - da[HIGH] + ddry
+
+
+def parts_of_change(s, t, a, k, r, change):
+    """The parts of d(tau) that pairs decide: d(motor), d(low - high) and d(dry), for the same `change` of fall,
+    coordinate and motion; k, r as in `direction`."""
+    da, _, ddry, dmotor = direction(s, t, a, k, r, change, change, change)
+    return dmotor, da[LOW] - da[HIGH] if da else 0.0, ddry
 
 
 def targets(m, s, t, a, center=NOTHING):
@@ -190,14 +223,19 @@ def guess_drive(s, t, a):
 
     It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads,
     the drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
-    h, rate, limit = t.h, s.rate[a][0], s.effort_limit[a][0]
-    kp, kd = s.kp[a][0], s.kd[a][0]
-    u = s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target_velocity[a][0] - rate)
-    back = 1.0 + (kp + kd / h) / maximum(t.apparent[a][0], 1e-300)
+    limit = s.effort_limit[a][0]
+    u = t.asked[a][0] if s.features.balls else asked(s, t, a)
+    back = 1.0 + (s.kp[a][0] + s.kd[a][0] / t.h) / maximum(t.apparent[a][0], 1e-300)
     over, under = u - limit * back, -1.0 * u - limit * back
     motor = select(less(0.0, over), limit, select(less(0.0, under), -1.0 * limit, u / back))
     mobility = t.mobility[a][0]
     return (maximum(over, 0.0), mobility * (limit - motor)), (maximum(under, 0.0), mobility * (limit + motor))
+
+
+def asked(s, t, a):
+    """What a drive asks for at the coordinate to which the last rate leads."""
+    h, rate, kp, kd = t.h, s.rate[a][0], s.kp[a][0], s.kd[a][0]
+    return s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target_velocity[a][0] - rate)
 
 
 @each_limited_axis
@@ -209,7 +247,9 @@ def condense_axis(m, s, t, a):
 
 def direct(s, t, a, k):
     """Direction (da, db) of the pairs for complementarity targets k, and d(dry); how far it reaches."""
-    da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), t.dphi[a][0])
+    dphi = t.dphi[a][0]
+    fall, dmotion = (t.fall[a][0], t.dmotion[a][0]) if s.features.balls else (t.drive_slope[a][0] * dphi, dphi)
+    da, db, ddry, _ = direction(s, t, a, k, vec(t.lr[a]), fall, dphi, dmotion)
     reach(t, *([numbers[j] for j in used(s)] for numbers in (t.la[a], t.lb[a], da, db, t.li[a])))
     return da, db, ddry
 

@@ -73,10 +73,12 @@ def prepare_body(m, s, t, i):
     store(t.J[i], [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2]])
     store(t.known[i], known)
     store(t.V[i], v + om)
+    if m.features.balls:
+        store(t.q_before[i], integrator.advance(h0, (x, q), (scale(-1.0, v), scale(-1.0, om)))[1])
     t.pull[i][0] = 0.0
     inertia = vec(s.inertia[i])
     size = sqrt((inertia[0] + inertia[3] + inertia[5]) / mass)
-    force = mass * (m.fall + SLOWEST * size / (h * h)) + largest(vec(s.force[i]))
+    force = mass * (m.free_fall + SLOWEST * size / (h * h)) + largest(vec(s.force[i]))
     t.size[i][0] = size
     store(t.least_unit[i], [force, size * force + largest(torque)])
     t.per_length[i][0] = 1.0 / (minimum(size, 1.0) + m.length_rounding * largest(x))

@@ -329,7 +329,7 @@ def finish_contact(kind, m, s, t, c):
         force, length = scales(m, t, c)[cone.NORMAL]
         pressed = less(t.cb[c][cone.NORMAL] * force, t.ca[c][cone.NORMAL] * length)
         approach, due = t.approach[c][0], s.rebound[c][0]
-        impact = pressed & less(SLOW * m.fall * t.h, approach) & (~on(due))
+        impact = pressed & less(SLOW * m.free_fall * t.h, approach) & (~on(due))
         s.rebound[c][0] = select(good, select(impact, s.restitution[c][0] * approach, 0.0), due)
 
 

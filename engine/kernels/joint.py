@@ -3,7 +3,8 @@
 A kind is 16 law + 4 kt + kr: kt free translations and kr free rotations; `law` is 1 if springs, drives or limits act
 on the free axes (axis.py). Joint frames are chosen when the mechanism is built so that the free axes come last: the
 kt last rows of `slide` (parent frame), and the axis 3 (kr = 1), parent axis 1 and child axis 2 (kr = 2, a Hooke
-joint). Everything below is in the world frame, `anchor` being the child's anchor point:
+joint), all three of the child (kr = 3, ball.py). Everything below is in the world frame, `anchor` being the child's
+anchor point:
 
     relative motion at the next pose   (dx, dth)_child - (dx, dth)_parent = S xi + delta      (moved to the anchor)
     wrench at the current pose          N . wrench = tau                                       (about the anchor)
@@ -13,27 +14,24 @@ coordinates; delta removes the residual g; N spans the directions in which the j
 The paper's G and lam are the complement: wrench = G^T lam + N^T tau.
 """
 
-from vigym.engine.kernels import loop
-from vigym.engine.kernels.axis import law
+from vigym.engine.kernels import ball, loop
+from vigym.engine.kernels.axis import asked, law
+from vigym.engine.kernels.ball import relative_rotation
 from vigym.engine.kernels.body import symmetric
 from vigym.engine.kernels.pairs import note
 from vigym.engine.kernels.quaternion import (
     add,
     atan2,
-    conjugate,
     cross,
     dot,
     mat,
     matvec,
     matvec_t,
-    multiply,
     nearest_turn,
-    rotation_vector,
     scale,
     store,
     sub,
     sum_of,
-    turn_jacobian,
     vec,
 )
 from vigym.engine.kernels.simd import maximum, minimum, on, select
@@ -79,11 +77,7 @@ def prepare_joint(kind, m, s, t, i):
     elif kr == 2:
         axes += [matvec(Rp, parent[0]), matvec(R, child[1])]
     elif kr == 3:
-        turns = identity(3)
-        if has_law:  # efforts do work on the rotation vector: N . wrench = J^T (torque along the child's axes)
-            J = turn_jacobian(relative_rotation(m, t.q, i), [s.angle[m.first_axis[i] + kt + k][0] for k in range(3)])
-            turns = [matvec_t([matvec(R, axis) for axis in child], column) for column in zip(*J, strict=True)]
-        axes += turns
+        axes += [matvec(R, axis) for axis in child] if has_law else identity(3)
     for k, axis in enumerate(axes):
         if k < kt or kr < 3 or has_law:  # others are known, see ldu.effort_axes
             for j in range(3):
@@ -93,6 +87,10 @@ def prepare_joint(kind, m, s, t, i):
             swing = cross(rho, axis)
             inertia = dot(axis, matvec(symmetric(vec(t.J[c])), axis)) + mass * dot(swing, swing)
             t.apparent[m.first_axis[i] + k][0] = (mass if k < kt else inertia) / (h * h)
+            if m.features.balls and (k < kt or kr < 3):
+                t.asked[m.first_axis[i] + k][0] = asked(s, t, m.first_axis[i] + k)
+    if kr == 3 and has_law:
+        ball.prepare_ball(m, s, t, i, m.first_axis[i] + kt)
 
 
 def translation(kt, m, t, i):
@@ -114,15 +112,8 @@ def translation(kt, m, t, i):
     return delta, axes[3 - kt :], along[3 - kt :]
 
 
-def relative_rotation(m, q, i):
-    """Quaternion from the child's joint frame to the parent's, at the poses q."""
-    parent = multiply(vec(q[m.parent[i]]), vec(m.parent_frame[i]))
-    return multiply(conjugate(parent), multiply(vec(q[m.child[i]]), vec(m.child_frame[i])))
-
-
-def rotation(kr, has_law, m, s, t, i, first):
-    """delta (3), free directions, their coordinates (from axis `first` on; angles not yet unwound), and
-    d(coordinate)/d(dth) if it is not simply one per direction."""
+def rotation(kr, has_law, m, t, i):
+    """delta (3), free directions and their coordinates (angles not yet unwound; of three free rotations neither)."""
     R, child, parent = mat(t.Rn[m.child[i]]), mat(m.child_axes[i]), mat(m.parent_axes[i])
 
     def world(u):  # from the child's joint frame
@@ -130,7 +121,7 @@ def rotation(kr, has_law, m, s, t, i, first):
 
     if kr == 0:
         e = relative_rotation(m, t.qn, i)
-        return world([-2.0 * e[k] / e[0] for k in (1, 2, 3)]), [], [], None
+        return world([-2.0 * e[k] / e[0] for k in (1, 2, 3)]), [], []
     if kr == 1:
         # rows of Im(e)_1 = Im(e)_2 = 0, twice: a and b; their null vector n = a x b is the axis at the solution
         e0, ex, ey, ez = relative_rotation(m, t.qn, i)
@@ -139,7 +130,7 @@ def rotation(kr, has_law, m, s, t, i, first):
         size = 1.0 / dot(n, n)
         delta = scale(-2.0 * size, add(scale(ex, cross(b, n)), scale(ey, cross(n, a))))
         angle = [2.0 * atan2(ez, e0)] if has_law else [0.0]
-        return world(delta), [world(scale(n[2] * size, n))], angle, None
+        return world(delta), [world(scale(n[2] * size, n))], angle
     if kr == 2:
         # Hooke: axis 1 of the parent stays perpendicular to axis 2 of the child
         Rp = mat(t.Rn[m.parent[i]])
@@ -152,14 +143,8 @@ def rotation(kr, has_law, m, s, t, i, first):
                 atan2(dot(c2, matvec(Rp, parent[2])), dot(c2, matvec(Rp, parent[1]))),
                 atan2(dot(p1, matvec(R, child[2])), dot(p1, matvec(R, child[0]))),
             ]
-        return delta, [p1, c2], angles, None
-    if not has_law:
-        return [0.0, 0.0, 0.0], [], [0.0, 0.0, 0.0], None
-    last = [s.angle[first + k][0] for k in range(3)]
-    phi, K = rotation_vector(relative_rotation(m, t.qn, i), last)
-    axes = [matvec(R, axis) for axis in child]
-    rows = [add(add(scale(K[k][0], axes[0]), scale(K[k][1], axes[1])), scale(K[k][2], axes[2])) for k in range(3)]
-    return [0.0, 0.0, 0.0], [], phi, rows
+        return delta, [p1, c2], angles
+    return [0.0, 0.0, 0.0], [], []
 
 
 def joint_per_length(m, t, i):
@@ -183,32 +168,33 @@ def move_joint(kind, m, s, t, i):
     c, p = m.child[i], m.parent[i]
     dx, slides, lengths = translation(kt, m, t, i)
     a = m.first_axis[i]
-    dth, turns, angles, rows = rotation(kr, has_law, m, s, t, i, a + kt)
+    dth, turns, angles = rotation(kr, has_law, m, t, i)
     store(t.delta[i], dx + dth)
     note(t, "misfit", scale(joint_per_length(m, t, i), dx) + dth)  # the error as the motion that removes it
     for k, axis in enumerate(slides + turns):
         for j in range(3):
             t.S[i][k, j] = axis[j]
-    if rows is not None:
-        store(t.K[i], rows)
     wrench = vec(t.wrench[i])
     N = mat(t.N[i])
     efforts = [s.effort[a + k][0] for k in range(kt + kr)]
-    if kr == 3:  # efforts are about the child's axes, N are others
-        R, child = mat(t.R[c]), mat(m.child_axes[i])
-        torque = matvec(R, matvec_t(child, efforts[kt:]))
-        efforts[kt:] = [dot(N[kt + k], torque) for k in range(3)] if has_law else torque
-    for k, coordinate in enumerate(lengths + angles):
-        half = wrench[:3] if k < kt else wrench[3:]
-        if has_law:
-            if k >= kt and kr < 3:
+    if has_law:
+        for k, coordinate in enumerate(lengths + angles):
+            if k >= kt:
                 coordinate = nearest_turn(coordinate, s.angle[a + k][0])
             efforts[k] = law(s, t, a + k, coordinate, efforts[k])
-            unit = joint_unit(m, t, i, turns=k >= kt)
-            store(t.axis_unit[a + k], [unit, joint_per_length(m, t, i) if k < kt else 1.0])
+    if kr == 3 and has_law:
+        efforts[kt:] = ball.ball_law(m, s, t, i, a + kt, efforts[kt:])
+    elif kr == 3:  # efforts are about the child's axes, N are the world's
+        R, child = mat(t.R[c]), mat(m.child_axes[i])
+        efforts[kt:] = matvec(R, matvec_t(child, efforts[kt:]))
+    for k in range(kt + kr):
+        half = wrench[:3] if k < kt else wrench[3:]
         error = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
         t.rN[i][k] = error
-        note(t, "norm", [error / joint_unit(m, t, i, turns=k >= kt)])
+        unit = joint_unit(m, t, i, turns=k >= kt)
+        note(t, "norm", [error / unit])
+        if has_law:
+            store(t.axis_unit[a + k], [unit, joint_per_length(m, t, i) if k < kt else 1.0])
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
     store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))
@@ -256,17 +242,14 @@ def finish_joint(kind, m, s, t, i):
     kt, kr, _ = free(kind)
     a = m.first_axis[i]
     _, _, lengths = translation(kt, m, t, i)
-    _, _, angles, _ = rotation(kr, True, m, s, t, i, a + kt)
-    changes = [0.0] * kt
+    _, _, angles = rotation(kr, True, m, t, i)
+    new = [nearest_turn(angle, s.angle[a + kt + k][0]) for k, angle in enumerate(angles)]
+    changes = [value - s.angle[a + k][0] for k, value in enumerate(lengths + new)]
     if kr == 3:  # their velocity is the relative angular velocity along the child's axes
-        turn = multiply(conjugate(relative_rotation(m, t.q, i)), relative_rotation(m, t.qn, i))
-        changes += rotation_vector(turn, [0.0, 0.0, 0.0])[0]
-    for k, coordinate in enumerate(lengths + angles):
-        last = s.angle[a + k][0]
-        if k >= kt and kr < 3:
-            coordinate = nearest_turn(coordinate, last)
-        change = changes[k] if kr == 3 and k >= kt else coordinate - last
-        s.angle[a + k][0] = select(good, coordinate, last)
+        new, turn = ball.coordinates(m, s, t, i, a + kt)
+        changes += turn
+    for k, (value, change) in enumerate(zip(lengths + new, changes, strict=True)):
+        s.angle[a + k][0] = select(good, value, s.angle[a + k][0])
         s.rate[a + k][0] = select(good, change / t.h, s.rate[a + k][0])
 
 

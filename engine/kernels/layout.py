@@ -49,7 +49,7 @@ def model_fields(features, size):
         # times as closely products are solved; how much of a size may be rounding, over either tolerance; product at which pairs stop
         **scalars("dt tolerance accuracy strictness force_rounding length_rounding smoothing"),
         "first_floor": (),  # of the warm start, see interior_point.py
-        "fall": (),  # usual acceleration of a body in no hurry, m/s^2: that of gravity
+        "free_fall": (),  # usual acceleration of a body in no hurry, m/s^2: that of gravity
         # usual sizes of pairs: force, N, and acceleration, m/s^2, of contacts and of axes, whose lever is the size of a
         # body for a rotation, 1 for a translation
         "contact_force_scale": (c, 1),
@@ -161,6 +161,7 @@ def state_fields(features, size):
 def scratch_fields(features, size):
     n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
     cone_pairs = CONES[features.cone].PAIRS
+    balls, turning, several = (count if features.balls else 0 for count in (j, n + 1, a))
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
         # of the step: its length and 1/length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
@@ -195,7 +196,20 @@ def scratch_fields(features, size):
         "arm": (j, 3),
         "N": (j, k, 3),
         "S": (j, k, 3),
-        "K": (j, 3, 3),
+        # of three free rotations with a law, see ball.py: the relative rotation and its origins at the current pose,
+        # the force maps there, the known part of springs; derivatives of coordinates, turns, motors, passive efforts
+        "q_before": (turning, 4),
+        "e0": (balls, 4),
+        "rest_frame": (balls, 4),
+        "target_frame": (balls, 4),
+        "limit_map": (balls, 3, 3),
+        "spring_map": (balls, 3, 3),
+        "drive_map": (balls, 3, 3),
+        "stretched": (balls, 3),
+        "K": (balls, 3, 3),
+        "K_turn": (balls, 3, 3),
+        "K_drive": (balls, 3, 3),
+        "K_passive": (balls, 3, 3),
         "delta": (j, 6),
         "rN": (j, k),
         "U": (j, 6, k),
@@ -219,6 +233,9 @@ def scratch_fields(features, size):
         "mobility": (a, 1),
         "axis_unit": (a, 2),  # effort by which errors are judged, and 1/motion
         "dphi": (a, 1),
+        "dmotion": (several, 1),
+        "fall": (several, 1),
+        "asked": (several, 1),
         **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lda", "ldb", "lk"]},
         "lr": (a, AXIS_PAIRS + 1),
         "dry": (a, 1),

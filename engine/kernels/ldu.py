@@ -13,8 +13,8 @@ factorisation is that of the small H. D is not symmetric: forces act at the curr
 A floating body keeps H = D (6x6).
 """
 
-from vigym.engine.kernels import loop
-from vigym.engine.kernels.axis import NOTHING, direction, targets
+from vigym.engine.kernels import ball, loop
+from vigym.engine.kernels.axis import NOTHING, change_of_effort, targets
 from vigym.engine.kernels.joint import advance_wrench, free, is_ball, is_floating, wrench_size
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block
@@ -67,20 +67,20 @@ def correction(kind, t, i):
 
 
 def coordinate_stiffness(kind, m, s, t, i):
-    """-d(tau)/d(phi) of the axis law, one number a free axis."""
+    """-d(tau)/d(phi) of the axis law, one number a free axis; but for three free rotations, see `ball_stiffness`."""
     kt, kr, _ = free(kind)
     a = m.first_axis[i]
-    return [-1.0 * direction(s, t, a + j, NOTHING, NOTHING, 1.0)[3] for j in range(kt + kr)]
+    return [-1.0 * change_of_effort(s, t, a + j, NOTHING, NOTHING, 1.0) for j in range(kt + (kr if kr < 3 else 0))]
 
 
 def axis_stiffness(kind, m, s, t, i):
     """-d(tau)/d(xi) of the axis law, k x k."""
     kt, kr, _ = free(kind)
     k, kappa = kt + kr, coordinate_stiffness(kind, m, s, t, i)
-    C = [[kappa[j] if p == j else 0.0 for p in range(k)] for j in range(k)]
-    if kr == 3:  # coordinates are a rotation vector: d(phi) = K dth
-        for j in range(3):
-            C[kt + j][kt:] = [kappa[kt + j] * t.K[i][j, p] for p in range(3)]
+    C = [[kappa[j] if p == j and j < len(kappa) else 0.0 for p in range(k)] for j in range(k)]
+    if kr == 3:
+        for j, row in enumerate(ball.ball_stiffness(m, s, t, i, m.first_axis[i] + kt)):
+            C[kt + j][kt:] = row
     return C
 
 
@@ -88,7 +88,8 @@ def known_effort(kind, m, s, t, i, targets):
     """The part of the change of tau that does not depend on xi; `targets` gives (k, r) of an axis."""
     kt, kr, _ = free(kind)
     a = m.first_axis[i]
-    return [direction(s, t, a + j, *targets(a + j), 0.0)[3] for j in range(kt + kr)]
+    plain = [change_of_effort(s, t, a + j, *targets(a + j), 0.0) for j in range(kt + (kr if kr < 3 else 0))]
+    return plain + (ball.known_efforts(s, t, i, a + kt, targets) if kr == 3 else [])
 
 
 @leaf_to_root
@@ -222,17 +223,23 @@ def substitute(kind, m, s, t, i):
             # a ball's last columns of G, which are not stored, take away what the parent turns
             y = y[:3] + xi if is_ball(kind) else add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
             if has_law:
-                store_coordinates(t, m.first_axis[i], xi[:kt] + (matvec(mat(t.K[i]), xi[kt:]) if kr == 3 else xi[kt:]))
+                store_changes(kt, kr, m, t, i, xi)
         y = add(y, correction(kind, t, i))
         store(t.y[i], sub(y[:3], cross(y[3:], vec(t.rho[i]))) + y[3:])
     if loops:
         loop.solve_loops(m, t, i)
 
 
-def store_coordinates(t, first, dphi):
-    """Changes of the coordinates of consecutive axes."""
-    for q, value in enumerate(dphi):
-        t.dphi[first + q][0] = value
+def store_changes(kt, kr, m, t, i, xi):
+    """What the axis laws need of the motion xi along the free axes."""
+    a = m.first_axis[i]
+    for q in range(kt + (kr if kr < 3 else 0)):
+        t.dphi[a + q][0] = xi[q]
+        if m.features.balls:
+            t.dmotion[a + q][0] = xi[q]
+            t.fall[a + q][0] = t.drive_slope[a + q][0] * xi[q]
+    if kr == 3:
+        ball.store_ball_changes(m, t, i, a + kt, xi[kt:])
 
 
 # ------------------------------------------------------------------------------------------------ loops
@@ -241,11 +248,12 @@ def open_loops(kind, m, s, t, i):
     """The border of the loops, before the elimination."""
     kt, kr, has_law = free(kind)
     stiffness, known = [], [0.0] * (kt + kr)
+    turning = ball.ball_stiffness(m, s, t, i, m.first_axis[i] + kt) if kr == 3 and has_law else []
     if has_law:
         stiffness = coordinate_stiffness(kind, m, s, t, i)
         if s.features.limits:
             known = known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a])))
-    loop.open_loop(kt, kr, has_law, m, s, t, i, effort_axes(kind, t, i), stiffness, known)
+    loop.open_loop(kt, kr, m, s, t, i, effort_axes(kind, t, i), stiffness, turning, known)
 
 
 @each_loop_joint
@@ -255,7 +263,7 @@ def open_loops_again(kind, m, s, t, i):
     which, g2 = i - m.n_bodies, [0.0] * 6
     if has_law and s.features.limits:
         known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NOTHING))
-        for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
+        for q, (_, k) in enumerate(loop.loop_rows(kt, kr, m, t, i)):
             g2[q] = 0.0 if k is None else -1.0 * known[k]
     store(t.g2[which], g2)
 
@@ -287,11 +295,11 @@ def move_loops(kind, m, s, t, i):
         y = vec(t.y[body])
         motions.append(add(y[:3], cross(y[3:], vec(arm[i]))) + y[3:])
     relative = sub(*motions)
-    dphi = [None] * (kt + kr)
-    for q, (_, k) in enumerate(loop.loop_rows(kt, kr, has_law, m, t, i)):
+    xi = [None] * (kt + kr)
+    for q, (_, k) in enumerate(loop.loop_rows(kt, kr, m, t, i)):
         if k is not None:
-            dphi[k] = sum_of(t.loop_rows[i - m.n_bodies][q, j] * relative[j] for j in range(6))
-    store_coordinates(t, m.first_axis[i], dphi)
+            xi[k] = sum_of(t.loop_rows[i - m.n_bodies][q, j] * relative[j] for j in range(6))
+    store_changes(kt, kr, m, t, i, xi)
 
 
 @each_loop_joint

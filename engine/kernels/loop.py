@@ -33,7 +33,7 @@ EPSILON = 1e-8
 NEAR = 1e-6  # m, rad
 
 
-def loop_rows(kt, kr, has_law, m, t, i):
+def loop_rows(kt, kr, m, t, i):
     """Six rows on the relative motion at the anchor, and which free axis each belongs to (None: constrained)."""
     unit = identity(3)
     zero = [0.0, 0.0, 0.0]
@@ -51,15 +51,16 @@ def loop_rows(kt, kr, has_law, m, t, i):
         duals = [scale(k, sub(S[0], scale(c, S[1]))), scale(k, sub(S[1], scale(c, S[0])))]
         turns = [(cross(S[1], S[0]), None), (duals[0], kt), (duals[1], kt + 1)]
     else:
-        turns = [(axis, kt + k) for k, axis in enumerate(mat(t.K[i]) if has_law else unit)]
+        turns = [(axis, kt + k) for k, axis in enumerate(unit)]
     return rows + [(zero + axis, k) for axis, k in turns]
 
 
-def open_loop(kt, kr, has_law, m, s, t, i, N, stiffness, known):
-    """C, R, E, g of loop joint i at its two bodies; N, `stiffness` and `known` effort are those of its free axes."""
+def open_loop(kt, kr, m, s, t, i, N, stiffness, turning, known):
+    """C, R, E, g of loop joint i at its two bodies; N, `stiffness` and `known` effort are those of its free axes, the
+    3 x 3 `turning` that of three free rotations; both stiffnesses are empty without a law."""
     loop_index = i - m.n_bodies
     h = t.h
-    rows = loop_rows(kt, kr, has_law, m, t, i)
+    rows = loop_rows(kt, kr, m, t, i)
     delta, rN = vec(t.delta[i]), [t.rN[i][k] + 0.0 for k in range(kt + kr)]
     wrench, far = vec(t.wrench[i]), select(less(NEAR, t.misfit), 1.0, 0.0)
     c = m.child[i]
@@ -72,7 +73,10 @@ def open_loop(kt, kr, has_law, m, s, t, i, N, stiffness, known):
             E.append([regularization[q] * x for x in row])
             g.append(sum_of(row[j] * (far * regularization[q] * wrench[j] - delta[j]) for j in range(6)))
         else:
-            E_rel.append([stiffness[k] * x for x in row] if has_law else [0.0] * 6)
+            if k < len(stiffness):
+                E_rel.append([stiffness[k] * x for x in row])
+            else:
+                E_rel.append([0.0] * 3 + (turning[k - kt] if turning else [0.0] * 3))
             E.append(N[k] + [0.0] * 3 if k < kt else [0.0] * 3 + N[k])
             g.append(rN[k] - known[k])
         for j in range(6):

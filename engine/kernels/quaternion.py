@@ -9,6 +9,24 @@ import numpy as np
 from vigym.engine.kernels.simd import absolute, less, maximum, rint, select, shared, sqrt
 
 TWO_PI = 2.0 * np.pi
+# pi/2 in two parts, the first of them short enough for its multiples to be exact
+HALF_PI_HIGH, HALF_PI_LOW = 1.5707963109016418, 1.5893254773528196e-08
+SINE = (
+    1.58962301576546568060e-10,
+    -2.50507477628578072866e-8,
+    2.75573136213857245213e-6,
+    -1.98412698295895385996e-4,
+    8.33333333332211858878e-3,
+    -1.66666666666666307295e-1,
+)
+COSINE = (
+    -1.13585365213876817300e-11,
+    2.08757008419747316778e-9,
+    -2.75573141792967388112e-7,
+    2.48015872888517045348e-5,
+    -1.38888888888730564116e-3,
+    4.16666666666665929218e-2,
+)
 
 
 def vec(block):
@@ -143,24 +161,29 @@ def nearest_turn(angle, guess):
     return angle + TWO_PI * rint((guess - angle) * (1.0 / TWO_PI))
 
 
-def rotation_vector(e, guess):
+def shorter(e):
+    """The one of e and -e that stands for at most half a turn."""
+    flip = select(less(e[0], 0.0), -1.0, 1.0)
+    return [flip * x for x in e]
+
+
+def aligned(e, other):
+    """The one of e and -e that is nearer to the quaternion `other`."""
+    flip = select(less(sum_of(x * y for x, y in zip(e, other, strict=True)), 0.0), -1.0, 1.0)
+    return [flip * x for x in e]
+
+
+def rotation_vector(e):
     """Rotation vector phi of the unit quaternion e, and K with d(phi) = K d(theta), theta in the frame e maps from:
     K = I + [phi]x/2 + k [phi]x^2, k = (1 - (a/2) cot(a/2)) / a^2, a = |phi|.
 
-    Of the two ways round (e and -e), phi is the one closer to `guess`: it goes on smoothly beyond half a turn."""
-    uu = dot(e[1:], e[1:])
+    e and -e are the same rotation the two ways round: phi goes on smoothly with e beyond half a turn, to a < 2 pi."""
+    c, u = e[0], e[1:]
+    uu = dot(u, u)
     small = less(uu, 1e-8)
     size = sqrt(select(small, 1e-8, uu))
-    acute = atan(size / maximum(absolute(e[0]), 1e-300))
-
-    def half_angle(c):
-        return select(less(c, 0.0), np.pi - acute, acute)
-
-    half = half_angle(e[0])  # phi is 2 half along e, or 2 (half - pi)
-    middle = select(small, 2.0 * half - np.pi, 2.0 * half - np.pi - dot(guess, e[1:]) / size)
-    flip = select(less(0.0, middle), -1.0, 1.0)
-    c, u = e[0] * flip, [x * flip for x in e[1:]]
-    half = half_angle(c)
+    acute = atan(size / maximum(absolute(c), 1e-300))
+    half = select(less(c, 0.0), np.pi - acute, acute)
     # series in uu = sin^2(a/2) where the closed forms lose digits
     factor = select(small, 2.0 + uu * (1.0 / 3.0), 2.0 * half / size)
     k = select(small, 1.0 / 12.0 + uu * (1.0 / 180.0), (1.0 - half * c / size) / (4.0 * half * half))
@@ -176,20 +199,27 @@ def rotation_vector(e, guess):
     return phi, jacobian
 
 
-def turn_jacobian(e, guess):
-    """J with d(theta) = J d(phi), the inverse of K in `rotation_vector`: I - b [phi]x + c [phi]x^2,
-    b = (1 - cos a)/a^2, c = (a - sin a)/a^3."""
-    phi, _ = rotation_vector(e, guess)
+def polynomial(coefficients, z):
+    """Sum of coefficients times powers of z, the highest first."""
+    value = coefficients[0]
+    for coefficient in coefficients[1:]:
+        value = value * z + coefficient
+    return value
+
+
+def turned_by(phi):
+    """Quaternion of a rotation by a = |phi| about phi, of either sign: [cos(a/2), sin(a/2)/a phi].
+
+    sin and cos of a quarter of the angle, less half turns, are polynomials (Cephes), from which the half follows."""
     aa = dot(phi, phi)
-    small = less(aa, 1e-3)
-    safe = select(small, 1.0, aa)
-    b = select(small, 0.5 + aa * (aa * (1.0 / 720.0) - 1.0 / 24.0), 2.0 * dot(e[1:], e[1:]) / safe)
-    sine = 2.0 * e[0] * dot(phi, e[1:])  # a sin a
-    c = select(small, 1.0 / 6.0 + aa * (aa * (1.0 / 5040.0) - 1.0 / 120.0), (1.0 - sine / safe) / safe)
-    jacobian = [[c * phi[i] * phi[j] for j in range(3)] for i in range(3)]
-    for i in range(3):
-        jacobian[i][i] = jacobian[i][i] + (1.0 - c * aa)
-    for i, j, value in ((0, 1, b * phi[2]), (0, 2, -1.0 * b * phi[1]), (1, 2, b * phi[0])):
-        jacobian[i][j] = jacobian[i][j] + value
-        jacobian[j][i] = jacobian[j][i] - value
-    return jacobian
+    small = less(aa, 1e-8)
+    a = sqrt(select(small, 1.0, aa))
+    turns = rint(a * (1.0 / TWO_PI))
+    x = (0.25 * a - turns * HALF_PI_HIGH) - turns * HALF_PI_LOW  # in [-pi/4, pi/4]
+    z = x * x
+    sine = x + x * z * polynomial(SINE, z)
+    cosine = 1.0 - 0.5 * z + z * z * polynomial(COSINE, z)
+    # the sign (-1)^turns of both is left out
+    c = select(small, 1.0 - aa * (1.0 / 8.0), 1.0 - 2.0 * sine * sine)
+    factor = select(small, 0.5 - aa * (1.0 / 48.0), 2.0 * sine * cosine / a)
+    return [c, *scale(factor, phi)]

@@ -31,6 +31,11 @@ class Features(NamedTuple):
         return bool(self.contact_kinds)
 
     @property
+    def balls(self) -> bool:
+        """True if a law acts on three free rotations, see ball.py."""
+        return any(kind >= 16 and kind % 4 == 3 for kind in self.joint_kinds)
+
+    @property
     def pairs(self) -> bool:
         """Whether anything is complementary, so that the interior point is needed."""
         return self.contacts or bool(self.limits)

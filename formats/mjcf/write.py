@@ -46,8 +46,8 @@ def to_mjcf(
     planar_loops: close loops of hinges at one point, which is enough where all hinges are parallel, and not at two.
 
     Controls are the targets of the drives, in the order of `driven_axes`; target velocities are those of the joints.
-    Dampers of a ball act on its angular velocity, its drives along the child's axes: near zero coordinates the same as
-    in vigym.
+    Dampers and springs of a ball are the same as in vigym; its drives act along the child's axes, near zero coordinates
+    the same as in vigym.
     """
     root = ET.Element("mujoco", model="mechanism")
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false", fusestatic="false")

@@ -3,9 +3,9 @@
     motor  = effort + kp (target - phi) + kd (target_velocity - rate),  cut to +- effort_limit
     effort = motor - stiffness (phi - rest) - damping rate
 
-On a single axis phi is the joint's coordinate. Where three rotations are free it is the rotation vector, whose rate is
-K w with the angular velocity w along the child's axes, and laws do work on it: the torque along those axes is
-K^T effort. Efforts from outside are torques along the child's axes.
+On a single axis phi is the joint's coordinate. Where three rotations are free, efforts are torques along the child's
+axes, and rates the angular velocity w along them. Springs and drives measure the rotation vectors from rest and from
+the target, the shorter way round; these change at the rate K w, so that the torque of an effort on them is K^T effort.
 """
 
 from types import ModuleType
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from vigym.engine.errors import InputError
 from vigym.engine.joint import Joint
 from vigym.engine.model import has_law
-from vigym.engine.rotation import conjugate, multiply, rotate, to_rotation_vector
+from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rotate, to_rotation_vector
 from vigym.engine.validation import Array
 from vigym.formats.pybullet.urdf_text import parts
 from vigym.formats.tree import first_axes, shallow_tree
@@ -107,13 +107,17 @@ class Efforts:
 
     def _ball(self, joint: Joint, k: int, phi: Array, w: Array, effort: Array) -> Array:
         """Torque on the child at a rotation vector and angular velocity (3,), all in the child's frame."""
-        K, axes = joint.basis @ rate_of_rotation_vector(phi), slice(k, k + 3)
-        if not has_law(joint):
-            limit = self.gains["effort_limit"][axes]
-            return joint.basis.T @ np.clip(effort[axes], -limit, limit)
-        applied = np.zeros(len(effort))
-        applied[axes] = np.linalg.solve(K.T, joint.basis.T @ effort[axes])
-        return K.T @ self._law(axes, joint.basis @ phi, K @ w, applied)
+        axes = slice(k, k + 3)
+        stiffness, rest, damping, kp, kd, limit = (self.gains[option][axes] for option in GAINS)
+        e, rate = from_rotation_vector(joint.basis @ phi), joint.basis @ w
+
+        def pull(gain: Array, origin: Array) -> Array:
+            error = to_rotation_vector(multiply(conjugate(from_rotation_vector(origin)), e))
+            return rate_of_rotation_vector(error).T @ (gain * error)
+
+        motor = effort[axes] - pull(kp, self.target[axes]) + kd * (self.target_velocity[axes] - rate)
+        torque = np.clip(motor, -limit, limit) - pull(stiffness, rest) - damping * rate
+        return joint.basis.T @ torque
 
     def _turn_ball(self, joint: Joint, k: int, effort: Array) -> None:
         """PyBullet turns balls, and pushes them, in the frame of the child's principal axes."""

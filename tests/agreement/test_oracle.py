@@ -61,11 +61,12 @@ def compare(scene: Scene, agreement: float) -> None:
         ({}, 60, 1e-9),
         ({"contacts": True}, 60, 1e-9),
         ({"laws": True}, 60, 1e-9),
+        ({"laws": True, "dry": True}, 60, 1e-9),
         ({"loops": True}, 40, 1e-9),
         (None, 40, 1e-9),
         ({"contacts": True, "soft": True}, 40, 1e-9),
     ],
-    ids=["joints", "contacts", "laws", "loops", "everything", "soft"],
+    ids=["joints", "contacts", "laws", "dry", "loops", "everything", "soft"],
 )
 def test_one_step_agrees_with_the_reference(parts, examples, agreement):
     agree(parts, examples, agreement)
@@ -78,11 +79,12 @@ def test_one_step_agrees_with_the_reference(parts, examples, agreement):
         ({}, 1e-9),
         ({"contacts": True}, 1e-9),
         ({"laws": True}, 1e-9),
+        ({"laws": True, "dry": True}, 1e-9),
         ({"loops": True}, 1e-9),
         (None, 1e-9),
         ({"contacts": True, "soft": True}, 1e-9),
     ],
-    ids=["joints", "contacts", "laws", "loops", "everything", "soft"],
+    ids=["joints", "contacts", "laws", "dry", "loops", "everything", "soft"],
 )
 def test_many_steps_agree_with_the_reference(parts, agreement):
     agree(parts, 300, agreement)

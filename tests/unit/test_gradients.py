@@ -7,7 +7,7 @@ from scenes import change
 
 from vigym import InputError, Simulator
 from vigym.assets import unitree_a1
-from vigym.engine import gradients
+from vigym.engine import coordinates, gradients
 from vigym.engine.rotation import from_rotation_vector, multiply
 from vigym.engine.state import State
 
@@ -27,6 +27,10 @@ def differences(sim: Simulator, effort: np.ndarray) -> tuple[np.ndarray, np.ndar
             (x, q, v, w)[part][:, body, axis] += amount
         for name, value in zip("xqvw", (x, q, v, w), strict=True):  # beside set_state: joints may be open by EPS
             sim._lanes.set(name, value)
+        # what springs, dampers and drives remember of the step before is a function of that state
+        turned = sim.joint_positions() - coordinates.positions(sim.model, *start[:2])  # full turns
+        sim._lanes.set("angle", (coordinates.positions(sim.model, x, q) + turned)[..., None])
+        sim._lanes.set("rate", coordinates.velocities(sim.model, x, q, v, w, sim._get("h0"))[..., None])
         sim.step(effort)
         return sim.state
 
@@ -67,6 +71,26 @@ def test_chain_of_different_joints_in_the_air():
     rng = np.random.default_rng(0)
     shape = (2, sim.model.n_axes)
     sim.set_joint_state(0.5 * rng.normal(size=shape), rng.normal(size=shape))
+    sim.step(rng.normal(size=shape))
+    compare(sim, rng.normal(size=shape), 1e-6)
+
+
+def laws(kind: str, n_free: int) -> dict[str, float]:
+    return {"kp": 5.0, "kd": 0.5, "target": 0.4, "stiffness": 20.0, "rest": 0.3, "damping": 0.2}
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["near", "half a turn"])
+def test_chain_with_springs_dampers_and_drives(far):
+    # springs depend on the velocity that led here (axis.py), three free rotations on both poses (ball.py)
+    kinds = ["revolute", "spherical", "prismatic", "ball-slide", "universal"]
+    sim = Simulator(scenes.chain(5, kinds, free=True, options=laws), num_envs=2, tolerance=1e-10)
+    rng = np.random.default_rng(0)
+    shape = (2, sim.model.n_axes)
+    start = 0.5 * rng.normal(size=shape)
+    if far:  # the vectors of both balls close to half a turn; one of them passes it
+        for axes in sim.model.joint_table.ball_axes:
+            start[:, axes.rows] *= 3.135 / np.linalg.norm(start[:, axes.rows], axis=-1, keepdims=True)
+    sim.set_joint_state(start, 2.0 * rng.normal(size=shape))
     sim.step(rng.normal(size=shape))
     compare(sim, rng.normal(size=shape), 1e-6)
 

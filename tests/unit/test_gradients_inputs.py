@@ -58,7 +58,8 @@ def drives(kind: str, n_free: int) -> dict[str, ArrayLike]:
 
 def test_controls_and_parameters_in_the_air():
     # smooth, as in test_gradients.py
-    sim = Simulator(scenes.chain(3, ["revolute", "prismatic", "universal"], options=drives), tolerance=1e-10)
+    kinds = ["revolute", "prismatic", "universal", "spherical"]
+    sim = Simulator(scenes.chain(4, kinds, options=drives), tolerance=1e-10)
     rng = np.random.default_rng(0)
     axes, bodies = sim.model.n_axes, sim.model.n_bodies
     sim.set_joint_state(0.5 * rng.normal(size=axes), rng.normal(size=axes))

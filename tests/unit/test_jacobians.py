@@ -111,7 +111,16 @@ def check_newton(scene: Scene, cone: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "parts", [{}, {"contacts": True}, {"laws": True}, {"laws": True, "dry": True}, {"loops": True}], ids=str
+    "parts",
+    [
+        {},
+        {"contacts": True},
+        {"laws": True},
+        {"laws": True, "dry": True},
+        {"loops": True},
+        {"loops": True, "laws": True, "dry": True},
+    ],
+    ids=str,
 )
 def test_newton_direction_solves_the_linearised_equations(parts):
     run = FEW(given(scenes(**parts, consistent=True))(lambda scene: check_newton(scene, "pyramid")))

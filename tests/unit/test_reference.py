@@ -10,7 +10,7 @@ import reference as ref
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
-DEFAULTS = {"effort_limit": np.inf, "lower": -np.inf, "upper": np.inf}
+DEFAULTS = {"effort_limit": np.inf, "lower": -np.inf, "upper": np.inf, "friction": 0.0}
 PROPERTIES = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", *DEFAULTS)
 FREE_AXES = {  # of the six (three translations, three rotations)
     "fixed": (),
@@ -266,8 +266,9 @@ def test_drive_saturates_at_its_limit_and_then_holds():
     np.testing.assert_allclose(J * w, -h * limit, rtol=1e-9)
 
 
-def test_spring_and_drive_are_implicit():
-    # m (v1 - v0)/h = k (rest - c1) - d v1 + kp (target - c1) + kd (u - v1) with c1 = c0 + h v1
+def test_drives_are_implicit_and_springs_are_taken_in_the_middle():
+    # m (v1 - v0)/h = k (rest - (c_before + 2 c0 + c1)/4) - d v1 + kp (target - c1) + kd (u - v1), c1 = c0 + h v1 and
+    # c_before = c0 - h v0
     h, mass, k, d, kp, kd, u, c0, v0 = 0.02, 2.0, 50.0, 3.0, 1e4, 100.0, 0.7, 0.1, -1.0
     given = {
         "stiffness": k,
@@ -279,7 +280,8 @@ def test_spring_and_drive_are_implicit():
         "target_velocity": u,
     }
     m = mechanism([body(mass=mass)], [joint((0,), **given)])
-    v1 = (mass * v0 / h + k * (0.2 - c0) + kp * (0.3 - c0) + kd * u) / (mass / h + (k + kp) * h + d + kd)
+    pull = k * (0.2 - c0 + h * v0 / 4)
+    v1 = (mass * v0 / h + pull + kp * (0.3 - c0) + kd * u) / (mass / h + (k / 4 + kp) * h + d + kd)
     result = ref.step(m, rest(x=(c0, 0, 0), v=(v0, 0, 0)), h)
     np.testing.assert_allclose(result.v[0], [v1, 0, 0], atol=1e-12)
 
