@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 STEP = 1e-30
 RESIDUALS = ("r", "delta", "rN", "cr", "lr")
 MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
-BEFORE = ("x", "q", "v", "w", "h0", "angle", "rebound")  # whose values before the last step are kept
+BEFORE = ("x", "q", "v", "w", "h0", "angle", "struck")  # whose values before the last step are kept
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, int]  # one input: a field, an entity of it, a column

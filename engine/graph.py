@@ -75,6 +75,17 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
     return Tree(parent, np.array(order, int), tree, loops)
 
 
+def connected(mechanism: Mechanism) -> np.ndarray:
+    """For each body (n,), the first of those that joints connect with it; the world connects nothing."""
+    index = {body.name: i for i, body in enumerate(mechanism.bodies)}
+    group = np.arange(len(index))
+    for joint in mechanism.joints:
+        if joint.kind != "floating" and WORLD not in (joint.parent, joint.child):
+            a, b = group[index[joint.parent]], group[index[joint.child]]
+            group[group == max(a, b)] = min(a, b)
+    return group
+
+
 @dataclass(frozen=True)
 class Loops:
     """Where loops pass and close; see kernels/loop.py for the words. Body n is the world.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.graph import Tree, find_loops, spanning_tree
+from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, geometry, layout
@@ -143,6 +143,7 @@ class Model:
             setattr(m, name, getattr(self.sizes, name))
         m.max_iterations = MAX_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
+        m.group[:] = connected(self.mechanism)
         for i, joint in enumerate(self.joints):
             if joint is None:
                 m.child[i], m.parent[i] = i, self.n_bodies

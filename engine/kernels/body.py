@@ -45,6 +45,11 @@ def tangent(t, i):
     return integrator.recalled(t.h, velocity(t, i)[1], vec(t.tangent[i]))
 
 
+def momentum(h, h0, mass, J, v, om):
+    """Momentum over h (6) with which a step of length h0 at v, om has ended."""
+    return scale(mass / h, v) + scale(h0 / h, integrator.momentum(h0, J, om))
+
+
 @each_body
 def prepare_body(m, s, t, i):
     """Set up a step: pose, world inertia, known part of the residual; first guess of V."""

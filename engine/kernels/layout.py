@@ -69,6 +69,7 @@ def model_fields(features, size):
         "joint_kind": (j,),  # see joint.py
         "first_axis": (j,),
         "contact_body": (c,),
+        "group": (n,),  # first of the bodies that joints connect with this one
         "contact_kind": (c,),  # see geometry/
         "child_piece": (loops,),  # pieces at the two ends of a loop
         "parent_piece": (loops,),
@@ -88,6 +89,7 @@ def model_fields(features, size):
 def state_fields(features, size):
     n, c, a, j = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints
     cone_pairs = CONES[features.cone].PAIRS
+    bounces, groups = (c, n) if features.bounce else (0, 0)
     return {
         "x": (n, 3),
         "q": (n, 4),
@@ -96,7 +98,8 @@ def state_fields(features, size):
         "h0": (),  # length of the (sub)step that led here
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
-        "rebound": (c, 1),  # normal velocity that is due after an impact, m/s
+        "struck": (bounces, 1),  # normal impulse that brought a contact to the ground, of which a rebound is due, N s
+        "budget": (groups, 1),  # energy that a group may have after a rebound, J
         "impulse": (c, 3),  # on the body in the last step, N s, world
         # all of these before the last step
         "old_x": (n, 3),
@@ -106,7 +109,7 @@ def state_fields(features, size):
         "old_h0": (),
         "old_angle": (a, 1),
         "old_rate": (a, 1),
-        "old_rebound": (c, 1),
+        "old_struck": (bounces, 1),
         "real": (),  # 1, or 0 in lanes that only fill up the group
         # warm start: joint wrenches, contact pairs, axis pairs
         "floor": (),  # where it lifts pairs to, in units of their usual sizes
@@ -152,11 +155,12 @@ def state_fields(features, size):
 def scratch_fields(features, size):
     n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
     cone_pairs = CONES[features.cone].PAIRS
+    bounces, groups = (c, n) if features.bounce else (0, 0)
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
-        # of the step: its length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
-        # and ticks a substep
-        **scalars("h live good cold lost relax todo stride"),
+        # of the step: its length, which lanes still iterate, converged, start cold, gave up, relax contacts, go on with
+        # the same attempt; ticks left and ticks a substep
+        **scalars("h live good cold lost relax again todo stride"),
         # of the search: see interior_point.py
         **scalars("alpha ratio lift caution pace shortest total count mu center norm misfit poison"),
         "x": (n + 1, 3),
@@ -207,7 +211,11 @@ def scratch_fields(features, size):
         "dry": (a, 1),
         "command": (a, 1),
         "ddry": (a, 1),
-        "approach": (c, 1),
+        # of impacts, see impact.py
+        **scalars("phase due kicked excess tries over rebounding"),
+        **{name: (bounces, 1) for name in ["given", "settled", "kick"]},
+        **{name: (groups, 1) for name in ["group_due", "factor", "energy0", "energy", "work", "settled_energy"]},
+        "V0": (groups, 6),
         "give": (c, 1),
         "sunk": (c, 1),
         # of contacts: from the centre of mass to the point that touches, at the current pose, and to the core point, at

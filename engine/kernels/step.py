@@ -5,7 +5,7 @@ repeats it with relaxed contacts (cone.py), then in halves, quarters, ... sixtee
 it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixteenths of dt.
 """
 
-from vigym.engine.kernels import axis, body, contact, joint
+from vigym.engine.kernels import axis, body, contact, impact, joint
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
@@ -57,6 +57,8 @@ def begin_call(m, s, t):
 def resume_call(m, s, t):
     """Lanes that failed earlier in the call take no further part."""
     t.relax = 0.0
+    if m.features.bounce:
+        impact.begin_impacts(m, s, t)
     t.lost = select(on(s.converged), 0.0, 1.0)
 
 
@@ -67,7 +69,7 @@ def begin_step(m, s, t):
     remember_body(m, s, t)
     remember_axis(m, s, t)
     if m.features.bounce:
-        contact.remember_contact(m, s, t)
+        impact.remember_impact(m, s, t)
 
 
 @block
@@ -75,12 +77,16 @@ def begin_substep(m, s, t):
     """Step length, quantities of the current pose, first guess."""
     choose(m, s, t)
     start(m, s, t)
+    if m.features.bounce:
+        impact.start_rebound(m, s, t)
 
 
 @block
 def finish_substep(m, s, t):
     """Commit the lanes that converged, and book what happened."""
     body.refuse_jump(m, s, t)
+    if m.features.bounce:
+        impact.review_rebound(m, s, t)
     joint.finish_joint(m, s, t)
     body.finish_body(m, s, t)
     contact.finish_contact(m, s, t)
@@ -96,7 +102,7 @@ def finish_step(m, s, t):
     revert_body(m, s, t)
     revert_axis(m, s, t)
     if m.features.bounce:
-        contact.revert_contact(m, s, t)
+        impact.revert_impact(m, s, t)
 
 
 @block
@@ -160,15 +166,20 @@ def book_attempt(m, s, t):
     todo, stride = t.todo, t.stride
     trying, good = less(0.5, todo), on(t.good)
     failed = cut = trying & (~good)
+    if m.features.bounce:  # lanes that go on with the same attempt, see impact.py
+        failed = cut = failed & (~on(t.again))
+    relax, cold = 0.0, select(failed, 1.0, 0.0)
     if m.features.contacts:
         relaxed = on(t.relax)
         cut = failed & relaxed
         s.relaxed = select(good & relaxed, s.relaxed + 1.0, s.relaxed)
-        t.relax = select(failed & (~relaxed), 1.0, 0.0)
+        relax = select(failed & (~relaxed), 1.0, 0.0)
+    if m.features.bounce:
+        relax, cold = select(on(t.again), t.relax, relax), select(on(t.again), t.cold, cold)
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
     t.stride = select(cut, stride * 0.5, stride)
-    t.cold = select(failed, 1.0, 0.0)
+    t.relax, t.cold = relax, cold
     t.lost = select(lost, 1.0, t.lost)
     s.substeps = select(good, s.substeps + 1.0, s.substeps)
     s.h0 = select(good, t.h, s.h0)

@@ -1,0 +1,216 @@
+"""Restitution: Poisson's law in two steps, and a guard that lets no impact create energy.
+
+Compression. One step brings a contact to the ground; it ends there, but mostly still moves down. What the ground gave
+it in that step is kept (`struck`, N s). The next step starts at the ground. It is solved up to four times:
+
+    ordinary   as it stands, which ends the compression: the impulse `settled` of every contact, and velocities V0
+    steady     from the same pose with V0: the force that each contact carries without any impact, because of weights,
+               drives and applied forces. What remains is due to the impact,
+                   impact = struck + settled - (h0 + h) force,   h0 the length of the step before
+    rebound    as it stands, but every struck contact has, beside the force that complementarity finds, a known impulse
+                   h given = settled + factor kick,   kick = e impact                                      (Poisson)
+               and friction up to cf times both
+    plain      as it stands, where one of these could not be solved
+
+so that a ball leaves with e times the speed with which it came, whatever its weight. What comes more slowly than steady
+forces move it in SLOW steps does not bounce, or nothing would ever come to rest.
+
+Guard. Neither Newton's law of restitution nor Poisson's is safe: with friction, or with different e, both can create
+energy. A group is all that joints connect; the world connects nothing. What a group may have (`budget`) is its kinetic
+energy before the impact and the work of weights and applied forces since then. If it would have more, its `factor` is
+lowered from 1 and the step solved again. Kinetic energy is about quadratic in the factor, without slope at 0, where
+what is pressed does not move; this tells how much lower. After TRIES the factor is 0, and the contacts of the group are
+as without restitution.
+
+Lanes are in different phases side by side; one without struck contacts knows the first only.
+"""
+
+from vigym.engine.kernels import body, cone, contact
+from vigym.engine.kernels.quaternion import add, dot, mat, matvec, scale, vec
+from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
+from vigym.engine.kernels.sweep import each_body, each_contact
+
+SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
+NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
+GAIN = 1e-9  # of its kinetic energy that a group may gain, for rounding
+TRIES = 5.0  # of the factor
+OVER, BOLDER = 1.02, 3.0  # the factor is lowered by so many times what is needed; more at each further try
+ORDINARY, STEADY, REBOUND, PLAIN = 0.0, 1.0, 2.0, 3.0
+
+
+def at(t, phase):
+    """The lanes in a phase."""
+    return less(phase - 0.5, t.phase) & less(t.phase, phase + 0.5)
+
+
+def group_of(m, c):
+    """The group of a contact."""
+    return m.group[m.contact_body[c]]
+
+
+@block
+def begin_impacts(m, s, t):
+    """Every step begins with the first phase."""
+    t.again = 0.0
+    t.phase = ORDINARY
+
+
+@block
+def start_rebound(m, s, t):
+    """What the phase of each lane changes in a step that is ready to be solved."""
+    t.due = 0.0
+    clear_due(m, s, t)
+    know_contact(m, s, t)
+    carry_body(m, s, t)
+
+
+@each_body
+def clear_due(m, s, t, i):
+    t.group_due[i][0] = 0.0
+
+
+@each_contact
+def know_contact(kind, m, s, t, c):
+    """Whether the contact was struck; the normal force that it is given beside its pairs, N."""
+    g = group_of(m, c)
+    struck = select(less(0.0, s.struck[c][0]), 1.0, 0.0)
+    t.due = maximum(struck, t.due)
+    t.group_due[g][0] = maximum(struck, t.group_due[g][0])
+    kick = t.factor[g][0] * t.kick[c][0]
+    kicked = at(t, REBOUND) & less(0.0, kick)
+    t.given[c][0] = select(kicked, (t.settled[c][0] + kick) / t.h, 0.0)
+
+
+@each_body
+def carry_body(m, s, t, i):
+    """In the steady phase, the momentum of V0 instead of that with which the last step ended; V0 as first guess."""
+    steady, later = at(t, STEADY), at(t, STEADY) | at(t, REBOUND)
+    mass, J, V0, known = s.mass[i][0], body.symmetric(vec(t.J[i])), vec(t.V0[i]), vec(t.known[i])
+    last = body.momentum(t.h, s.h0, mass, J, *body.velocity(t, i))
+    new = body.momentum(t.h, t.h, mass, J, V0[:3], V0[3:])
+    for k in range(6):
+        t.known[i][k] = select(steady, known[k] + (last[k] - new[k]), known[k])
+        t.V[i][k] = select(later, V0[k], t.V[i][k])
+
+
+@block
+def review_rebound(m, s, t):
+    """After an attempt: what the next phase needs of it. Lanes that go on to another one are not `good` yet."""
+    t.kicked = t.excess = 0.0
+    clear_review(m, s, t)
+    sum_energy(m, s, t)
+    review_contact(m, s, t)
+    review_group(m, s, t)
+    turn(m, s, t)
+    strike_contact(m, s, t)
+    budget_group(m, s, t)
+
+
+@each_body
+def clear_review(m, s, t, i):
+    t.energy[i][0] = t.energy0[i][0] = t.work[i][0] = 0.0
+
+
+def kinetic(mass, J, v, om):
+    """Kinetic energy, J."""
+    return 0.5 * (mass * dot(v, v) + dot(om, matvec(J, om)))
+
+
+@each_body
+def sum_energy(m, s, t, i):
+    """Of each group: kinetic energy before and after the step, work of its weight and of what is applied to it.
+
+    A force acts with the mean of the velocities before and after, which is what keeps the energy in free fall."""
+    g, mass, J, R = m.group[i], s.mass[i][0], body.symmetric(vec(t.J[i])), mat(t.R[i])
+    v0, om0 = vec(s.v[i]), matvec(R, vec(s.w[i]))
+    v, om = body.velocity(t, i)
+    force = add(scale(mass, vec(m.gravity[0])), vec(s.force[i]))
+    torque = matvec(R, vec(s.torque[i]))
+    t.energy0[g][0] = t.energy0[g][0] + kinetic(mass, J, v0, om0)
+    t.energy[g][0] = t.energy[g][0] + kinetic(mass, J, v, om)
+    t.work[g][0] = t.work[g][0] + (0.5 * t.h) * (dot(add(v0, v), force) + dot(add(om0, om), torque))
+
+
+@each_contact
+def review_contact(kind, m, s, t, c):
+    """The impulse that ends the compression; from that of the steady phase, the kick."""
+    good, h = on(t.good), t.h
+    force, struck = t.ca[c][cone.NORMAL], s.struck[c][0]
+    t.settled[c][0] = select(good & at(t, ORDINARY), h * force, t.settled[c][0])
+    impact = struck + t.settled[c][0] - (s.h0 + h) * force
+    lively = less(0.0, struck) & less(SLOW * h * force, impact)
+    kick = select(lively, s.restitution[c][0] * impact, 0.0)
+    t.kick[c][0] = select(good & at(t, STEADY), kick, t.kick[c][0])
+    t.kicked = select(less(0.0, t.kick[c][0]), 1.0, t.kicked)
+
+
+@each_body
+def review_group(m, s, t, i):
+    """Velocities and energy without a rebound; with it, a lower factor for a group that has more energy than it may."""
+    good, energy = on(t.good), t.energy[i][0] - t.work[i][0]
+    plain = good & at(t, ORDINARY)
+    for k in range(6):
+        t.V0[i][k] = select(plain, t.V[i][k], t.V0[i][k])
+    least = select(plain, energy, t.settled_energy[i][0])
+    t.settled_energy[i][0] = least
+    most = maximum(s.budget[i][0], least)
+    over = good & at(t, REBOUND) & less(most + GAIN * t.energy[i][0], energy) & less(t.tries, TRIES)
+    needed = sqrt(maximum(most - least, 0.0) / maximum(energy - least, 1e-300))
+    factor = maximum(1.0 - t.over * (1.0 - needed), 0.0) * t.factor[i][0]
+    factor = select(less(t.tries, TRIES - 1.5), factor, 0.0)
+    t.factor[i][0] = select(plain, 1.0, select(over, factor, t.factor[i][0]))
+    t.excess = select(over, 1.0, t.excess)
+
+
+@block
+def turn(m, s, t):
+    """The next phase of each lane; `again` are those that do not end their attempt here."""
+    good, trying = on(t.good), less(0.5, t.todo)
+    ordinary, steady, rebound = at(t, ORDINARY), at(t, STEADY), at(t, REBOUND)
+    settled = ordinary & good & on(t.due)
+    kicked = steady & good & on(t.kicked)
+    lowered = rebound & good & on(t.excess)
+    given_up = trying & ((steady & (~kicked)) | (rebound & (~good)))
+    again = settled | kicked | lowered | given_up
+    t.tries = select(lowered, t.tries + 1.0, 0.0)
+    t.over = select(lowered, BOLDER * t.over, OVER)
+    phase = select(settled, STEADY, select(kicked | lowered, REBOUND, select(given_up, PLAIN, t.phase)))
+    t.phase = select(good & (~again), ORDINARY, phase)
+    t.rebounding = select(rebound, 1.0, 0.0)
+    t.again = select(again, 1.0, 0.0)
+    t.good = select(again, 0.0, t.good)
+
+
+@each_contact
+def strike_contact(kind, m, s, t, c):
+    """The impulse of a contact that meets the ground in this step, if it is fast enough to bounce."""
+    i, good, due = m.contact_body[c], on(t.good), s.struck[c][0]
+    row = contact.force_rows(kind, m, t, c)[0]
+    om0 = matvec(mat(t.R[i]), vec(s.w[i]))
+    approach = -1.0 * (dot(row[:3], vec(s.v[i])) + dot(row[3:], om0))
+    pull = -1.0 * dot(row[:3], add(vec(m.gravity[0]), scale(1.0 / s.mass[i][0], vec(s.force[i]))))
+    slow = maximum(SLOW * t.h * pull, 0.0) + NOISE * m.accuracy / t.h
+    lands = contact.pressed(m, t, vec(t.ca[c]), vec(t.cb[c])) & less(slow, approach)
+    lay = contact.pressed(m, t, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
+    new = lands & (~lay) & (~less(0.0, due)) & less(0.0, s.restitution[c][0])
+    s.struck[c][0] = select(good, select(new, t.h * t.ca[c][cone.NORMAL], 0.0), due)
+
+
+@each_body
+def budget_group(m, s, t, i):
+    """What a group may have after a rebound: its energy before the impact, and the work since then."""
+    before, due = t.energy0[i][0], on(t.group_due[i][0])
+    budget = select(due, maximum(s.budget[i][0], before), before) + t.work[i][0]
+    s.budget[i][0] = select(on(t.good), budget, s.budget[i][0])
+
+
+@each_contact
+def remember_impact(kind, m, s, t, c):
+    """Keep what was due at the start of a step."""
+    s.old_struck[c][0] = s.struck[c][0]
+
+
+@each_contact
+def revert_impact(kind, m, s, t, c):
+    """Nothing is due any more in lanes that could not make the step, or they would never get out of it."""
+    s.struck[c][0] = select(on(t.lost), 0.0, s.struck[c][0])
