@@ -28,7 +28,7 @@ Lanes are in different phases side by side; one without struck contacts knows th
 from vigym.engine.kernels import body, cone, contact
 from vigym.engine.kernels.quaternion import add, dot, mat, matvec, scale, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
-from vigym.engine.kernels.sweep import each_body, each_contact
+from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each_limited_axis
 
 SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
 NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
@@ -76,16 +76,23 @@ def know_contact(kind, m, s, t, c):
     struck = select(less(0.0, s.struck[c][0]), 1.0, 0.0)
     t.due = maximum(struck, t.due)
     t.group_due[g][0] = maximum(struck, t.group_due[g][0])
-    kick = t.factor[g][0] * t.kick[c][0]
-    kicked = at(t, REBOUND) & less(0.0, kick)
-    t.given[c][0] = select(kicked, (t.settled[c][0] + kick) / t.h, 0.0)
+    part = s.factor[g][0] * kick(s, t, c)
+    given = s.settled_ca[c][cone.NORMAL] + part / t.h
+    t.given[c][0] = select(at(t, REBOUND) & less(0.0, part), given, 0.0)
+
+
+def kick(s, t, c):
+    """Impulse of the rebound, e times that of the impact; 0 for a contact that was not struck, or too slowly, N s."""
+    struck, h, force = s.struck[c][0], t.h, s.steady_ca[c][cone.NORMAL]
+    impact = struck + h * s.settled_ca[c][cone.NORMAL] - (s.h0 + h) * force
+    return select(less(0.0, struck) & less(SLOW * h * force, impact), s.restitution[c][0] * impact, 0.0)
 
 
 @each_body
 def carry_body(m, s, t, i):
     """In the steady phase, the momentum of V0 instead of that with which the last step ended; V0 as first guess."""
     steady, later = at(t, STEADY), at(t, STEADY) | at(t, REBOUND)
-    mass, J, V0, known = s.mass[i][0], body.symmetric(vec(t.J[i])), vec(t.V0[i]), vec(t.known[i])
+    mass, J, V0, known = s.mass[i][0], body.symmetric(vec(t.J[i])), vec(s.settled_V[i]), vec(t.known[i])
     last = body.momentum(t.h, s.h0, mass, J, *body.velocity(t, i))
     new = body.momentum(t.h, t.h, mass, J, V0[:3], V0[3:])
     for k in range(6):
@@ -99,7 +106,10 @@ def review_rebound(m, s, t):
     t.kicked = t.excess = 0.0
     clear_review(m, s, t)
     sum_energy(m, s, t)
-    review_contact(m, s, t)
+    keep_body(m, s, t)
+    keep_joint(m, s, t)
+    keep_contact(m, s, t)
+    keep_axis(m, s, t)
     review_group(m, s, t)
     turn(m, s, t)
     strike_contact(m, s, t)
@@ -131,34 +141,53 @@ def sum_energy(m, s, t, i):
     t.work[g][0] = t.work[g][0] + (0.5 * t.h) * (dot(add(v0, v), force) + dot(add(om0, om), torque))
 
 
+def keep(s, t, name, i):
+    """Keep the unknowns `name` of body, joint, contact or axis i as the first two phases leave them: the rebound
+    depends on some, and its derivatives (engine/gradients.py) on all."""
+    good, values = on(t.good), vec(getattr(t, name)[i])
+    for phase, prefix in ((ORDINARY, "settled"), (STEADY, "steady")):
+        kept = getattr(s, f"{prefix}_{name}")[i]
+        for k, value in enumerate(values):
+            kept[k] = select(good & at(t, phase), value, kept[k])
+
+
+@each_body
+def keep_body(m, s, t, i):
+    keep(s, t, "V", i)
+
+
+@each_joint
+def keep_joint(kind, m, s, t, i):
+    keep(s, t, "wrench", i)
+
+
 @each_contact
-def review_contact(kind, m, s, t, c):
-    """The impulse that ends the compression; from that of the steady phase, the kick."""
-    good, h = on(t.good), t.h
-    force, struck = t.ca[c][cone.NORMAL], s.struck[c][0]
-    t.settled[c][0] = select(good & at(t, ORDINARY), h * force, t.settled[c][0])
-    impact = struck + t.settled[c][0] - (s.h0 + h) * force
-    lively = less(0.0, struck) & less(SLOW * h * force, impact)
-    kick = select(lively, s.restitution[c][0] * impact, 0.0)
-    t.kick[c][0] = select(good & at(t, STEADY), kick, t.kick[c][0])
-    t.kicked = select(less(0.0, t.kick[c][0]), 1.0, t.kicked)
+def keep_contact(kind, m, s, t, c):
+    """And whether there is a kick."""
+    keep(s, t, "ca", c)
+    keep(s, t, "cb", c)
+    t.kicked = select(less(0.0, kick(s, t, c)), 1.0, t.kicked)
+
+
+@each_limited_axis
+def keep_axis(m, s, t, a):
+    for name in ("la", "lb", "dry"):
+        keep(s, t, name, a)
 
 
 @each_body
 def review_group(m, s, t, i):
-    """Velocities and energy without a rebound; with it, a lower factor for a group that has more energy than it may."""
+    """Energy without a rebound; with it, a lower factor for a group that has more than it may."""
     good, energy = on(t.good), t.energy[i][0] - t.work[i][0]
     plain = good & at(t, ORDINARY)
-    for k in range(6):
-        t.V0[i][k] = select(plain, t.V[i][k], t.V0[i][k])
     least = select(plain, energy, t.settled_energy[i][0])
     t.settled_energy[i][0] = least
     most = maximum(s.budget[i][0], least)
     over = good & at(t, REBOUND) & less(most + GAIN * t.energy[i][0], energy) & less(t.tries, TRIES)
     needed = sqrt(maximum(most - least, 0.0) / maximum(energy - least, 1e-300))
-    factor = maximum(1.0 - t.over * (1.0 - needed), 0.0) * t.factor[i][0]
+    factor = maximum(1.0 - t.over * (1.0 - needed), 0.0) * s.factor[i][0]
     factor = select(less(t.tries, TRIES - 1.5), factor, 0.0)
-    t.factor[i][0] = select(plain, 1.0, select(over, factor, t.factor[i][0]))
+    s.factor[i][0] = select(plain, 1.0, select(over, factor, s.factor[i][0]))
     t.excess = select(over, 1.0, t.excess)
 
 
@@ -176,7 +205,7 @@ def turn(m, s, t):
     t.over = select(lowered, BOLDER * t.over, OVER)
     phase = select(settled, STEADY, select(kicked | lowered, REBOUND, select(given_up, PLAIN, t.phase)))
     t.phase = select(good & (~again), ORDINARY, phase)
-    t.rebounding = select(rebound, 1.0, 0.0)
+    s.rebounds = select(good & (~again), select(rebound, 1.0, 0.0), s.rebounds)
     t.again = select(again, 1.0, 0.0)
     t.good = select(again, 0.0, t.good)
 

@@ -90,6 +90,10 @@ def state_fields(features, size):
     n, c, a, j = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints
     cone_pairs = CONES[features.cone].PAIRS
     bounces, groups = (c, n) if features.bounce else (0, 0)
+    unknown = {"V": (n, 6), "wrench": (j, 6), "ca": (c, cone_pairs), "cb": (c, cone_pairs)}
+    unknown |= {"la": (a, AXIS_PAIRS), "lb": (a, AXIS_PAIRS), "dry": (a, 1)}
+    if not features.bounce:
+        unknown = {}
     return {
         "x": (n, 3),
         "q": (n, 4),
@@ -100,6 +104,8 @@ def state_fields(features, size):
         "rate": (a, 1),
         "struck": (bounces, 1),  # normal impulse that brought a contact to the ground, of which a rebound is due, N s
         "budget": (groups, 1),  # energy that a group may have after a rebound, J
+        "factor": (groups, 1),  # on its last rebound
+        "rebounds": (),  # 1 if something rebounds in the last step
         "impulse": (c, 3),  # on the body in the last step, N s, world
         # all of these before the last step
         "old_x": (n, 3),
@@ -121,6 +127,8 @@ def state_fields(features, size):
         "lb": (a, AXIS_PAIRS),
         "dry": (a, 1),
         "command": (a, 1),
+        # the unknowns in the first two phases of a rebound, see impact.py
+        **{f"{phase}_{name}": shape for phase in ("settled", "steady") for name, shape in unknown.items()},
         # controls
         "effort": (a, 1),
         "target": (a, 1),
@@ -212,10 +220,9 @@ def scratch_fields(features, size):
         "command": (a, 1),
         "ddry": (a, 1),
         # of impacts, see impact.py
-        **scalars("phase due kicked excess tries over rebounding"),
-        **{name: (bounces, 1) for name in ["given", "settled", "kick"]},
-        **{name: (groups, 1) for name in ["group_due", "factor", "energy0", "energy", "work", "settled_energy"]},
-        "V0": (groups, 6),
+        **scalars("phase due kicked excess tries over"),
+        "given": (bounces, 1),
+        **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "work", "settled_energy"]},
         "give": (c, 1),
         "sunk": (c, 1),
         # of contacts: from the centre of mass to the point that touches, at the current pose, and to the core point, at
