@@ -25,6 +25,8 @@ as without restitution.
 Lanes are in different phases side by side; one without struck contacts knows the first only.
 """
 
+from typing import NamedTuple
+
 from vigym.engine.kernels import body, cone, contact
 from vigym.engine.kernels.quaternion import add, dot, mat, matvec, scale, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
@@ -36,6 +38,16 @@ GAIN = 1e-9  # of its kinetic energy that a group may gain, for rounding
 TRIES = 5.0  # of the factor
 OVER, BOLDER = 1.02, 3.0  # the factor is lowered by so many times what is needed; more at each further try
 ORDINARY, STEADY, REBOUND, PLAIN = 0.0, 1.0, 2.0, 3.0
+
+
+class Phase(NamedTuple):
+    """A solve on whose unknowns a rebound depends, and the prefix of the fields that keep them."""
+
+    number: float
+    prefix: str
+
+
+SOLVES = Phase(ORDINARY, "settled"), Phase(STEADY, "steady"), Phase(REBOUND, "")
 
 
 def at(t, phase):
@@ -145,10 +157,10 @@ def keep(s, t, name, i):
     """Keep the unknowns `name` of body, joint, contact or axis i as the first two phases leave them: the rebound
     depends on some, and its derivatives (engine/gradients.py) on all."""
     good, values = on(t.good), vec(getattr(t, name)[i])
-    for phase, prefix in ((ORDINARY, "settled"), (STEADY, "steady")):
-        kept = getattr(s, f"{prefix}_{name}")[i]
+    for phase in SOLVES[:2]:
+        kept = getattr(s, f"{phase.prefix}_{name}")[i]
         for k, value in enumerate(values):
-            kept[k] = select(good & at(t, phase), value, kept[k])
+            kept[k] = select(good & at(t, phase.number), value, kept[k])
 
 
 @each_body
