@@ -176,7 +176,7 @@ def pass_on(m: Group, stores: Stores, prefix: str, times: int) -> None:
     (s, _), (real_s, real_t) = stores
     contact.direct_contact(m, real_s, real_t)
     V = np.array([body.tangent(real_t, i).rates(list(real_t.y[i])) for i in range(m.n_bodies)])
-    for name, change in (("V", V), ("ca", real_t.cda)):
+    for name, change in (("V", V), ("ca", real_t.cda), ("cb", real_t.cdb)):
         by_env = change.reshape(*change.shape[:-1], -1, times)
         step = (by_env - by_env[..., -1:]).reshape(change.shape)
         setattr(s, f"{prefix}_{name}", getattr(s, f"{prefix}_{name}").real + 1j * STEP * step)

@@ -17,18 +17,18 @@ forces move it in SLOW steps does not bounce, or nothing would ever come to rest
 
 Guard. Neither Newton's law of restitution nor Poisson's is safe: with friction, or with different e, both can create
 energy. A group is all that joints connect; the world connects nothing. What a group may have (`budget`) is its kinetic
-energy before the impact and the work of weights and applied forces since then. If it would have more, its `factor` is
-lowered from 1 and the step solved again. Kinetic energy is about quadratic in the factor, without slope at 0, where
-what is pressed does not move; this tells how much lower. After TRIES the factor is 0, and the contacts of the group are
-as without restitution.
+energy before the impact, and the work since then of all forces but those of hard contacts. If it would have more, its
+`factor` is lowered from 1 and the step solved again. Kinetic energy is about quadratic in the factor, without slope at
+0, where what is pressed does not move; this tells how much lower. After TRIES the factor is 0, and the contacts of the
+group are as without restitution.
 
 Lanes are in different phases side by side; one without struck contacts knows the first only.
 """
 
 from typing import NamedTuple
 
-from vigym.engine.kernels import body, cone, contact
-from vigym.engine.kernels.quaternion import add, dot, mat, matvec, scale, vec
+from vigym.engine.kernels import body, cone, contact, joint
+from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each_limited_axis
 
@@ -88,16 +88,26 @@ def know_contact(kind, m, s, t, c):
     struck = select(less(0.0, s.struck[c][0]), 1.0, 0.0)
     t.due = maximum(struck, t.due)
     t.group_due[g][0] = maximum(struck, t.group_due[g][0])
-    part = s.factor[g][0] * kick(s, t, c)
-    given = s.settled_ca[c][cone.NORMAL] + part / t.h
+    part = s.factor[g][0] * kick(m, s, t, c)
+    given = load(m, s, t, "settled", c) + part / t.h
     t.given[c][0] = select(at(t, REBOUND) & less(0.0, part), given, 0.0)
 
 
-def kick(s, t, c):
+def load(m, s, t, prefix, c):
+    """Normal force of a contact in an earlier phase, N.
+
+    The solver leaves force and gap as a small product. By as much as the gap is too wide, in proportion to their usual
+    sizes, the force is too large: where nothing presses, this is all of it."""
+    usual, length = contact.scales(m, t)[cone.NORMAL]
+    force, gap = (getattr(s, f"{prefix}_{name}")[c][cone.NORMAL] for name in ("ca", "cb"))
+    return maximum(force - (usual / length) * gap, 0.0)
+
+
+def kick(m, s, t, c):
     """Impulse of the rebound, e times that of the impact; 0 for a contact that was not struck, or too slowly, N s."""
-    struck, h, force = s.struck[c][0], t.h, s.steady_ca[c][cone.NORMAL]
-    impact = struck + h * s.settled_ca[c][cone.NORMAL] - (s.h0 + h) * force
-    return select(less(0.0, struck) & less(SLOW * h * force, impact), s.restitution[c][0] * impact, 0.0)
+    struck, h, steady = s.struck[c][0], t.h, load(m, s, t, "steady", c)
+    impact = struck + h * load(m, s, t, "settled", c) - (s.h0 + h) * steady
+    return select(less(0.0, struck) & less(SLOW * h * steady, impact), s.restitution[c][0] * impact, 0.0)
 
 
 @each_body
@@ -118,6 +128,9 @@ def review_rebound(m, s, t):
     t.kicked = t.excess = 0.0
     clear_review(m, s, t)
     sum_energy(m, s, t)
+    sum_work(m, s, t)
+    if m.features.soft:
+        sum_soft(m, s, t)
     keep_body(m, s, t)
     keep_joint(m, s, t)
     keep_contact(m, s, t)
@@ -140,17 +153,50 @@ def kinetic(mass, J, v, om):
 
 @each_body
 def sum_energy(m, s, t, i):
-    """Of each group: kinetic energy before and after the step, work of its weight and of what is applied to it.
+    """Of each group: kinetic energy before and after the step, work of weights and of what is applied to bodies.
 
-    A force acts with the mean of the velocities before and after, which is what keeps the energy in free fall."""
+    Forces act with the mean of the velocities before and after, which is what keeps the energy in free fall."""
     g, mass, J, R = m.group[i], s.mass[i][0], body.symmetric(vec(t.J[i])), mat(t.R[i])
     v0, om0 = vec(s.v[i]), matvec(R, vec(s.w[i]))
     v, om = body.velocity(t, i)
+    moved = scale(0.5 * t.h, add(v0 + om0, v + om))
     force = add(scale(mass, vec(m.gravity[0])), vec(s.force[i]))
     torque = matvec(R, vec(s.torque[i]))
+    store(t.moved[i], moved)
     t.energy0[g][0] = t.energy0[g][0] + kinetic(mass, J, v0, om0)
     t.energy[g][0] = t.energy[g][0] + kinetic(mass, J, v, om)
-    t.work[g][0] = t.work[g][0] + (0.5 * t.h) * (dot(add(v0, v), force) + dot(add(om0, om), torque))
+    t.work[g][0] = t.work[g][0] + (dot(force, moved[:3]) + dot(torque, moved[3:]))
+
+
+@each_joint
+def sum_work(kind, m, s, t, i):
+    """The work of springs, dampers, drives and limits: of the wrench along what the joint leaves free."""
+    if joint.is_floating(kind):
+        return
+    (kt, kr, _), child, parent = joint.free(kind), m.child[i], m.parent[i]
+    moved, base, wrench = vec(t.moved[child]), vec(t.moved[parent]), vec(t.wrench[i])
+    turned = sub(moved[3:], base[3:])
+    slid = sub(
+        add(moved[:3], cross(moved[3:], vec(t.rho0[i]))),
+        add(base[:3], cross(base[3:], vec(t.arm0[i]))),
+    )
+    axes = mat(t.N[i])
+    work = [dot(axes[k], wrench[:3]) * dot(axes[k], slid) for k in range(kt)]
+    if kr == 3:
+        work.append(dot(wrench[3:], turned))
+    else:
+        work += [dot(axes[kt + k], wrench[3:]) * dot(axes[kt + k], turned) for k in range(kr)]
+    g = m.group[child]
+    t.work[g][0] = t.work[g][0] + sum_of([0.0, *work])
+
+
+@each_contact
+def sum_soft(kind, m, s, t, c):
+    """The work of soft contacts."""
+    g, moved = group_of(m, c), vec(t.moved[m.contact_body[c]])
+    F, force = contact.force_rows(kind, m, t, c), contact.whole_force(m, s, t, c)
+    work = dot(contact.wrench(F, force)[:3], moved[:3]) + dot(contact.wrench(F, force)[3:], moved[3:])
+    t.work[g][0] = t.work[g][0] + select(less(0.0, s.compliance[c][0]), work, 0.0)
 
 
 def keep(s, t, name, i):
@@ -178,7 +224,7 @@ def keep_contact(kind, m, s, t, c):
     """And whether there is a kick."""
     keep(s, t, "ca", c)
     keep(s, t, "cb", c)
-    t.kicked = select(less(0.0, kick(s, t, c)), 1.0, t.kicked)
+    t.kicked = select(less(0.0, kick(m, s, t, c)), 1.0, t.kicked)
 
 
 @each_limited_axis

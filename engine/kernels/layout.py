@@ -222,6 +222,7 @@ def scratch_fields(features, size):
         # of impacts, see impact.py
         **scalars("phase due kicked excess tries over"),
         "given": (bounces, 1),
+        "moved": (n + 1 if features.bounce else 0, 6),  # by how much forces move bodies, m and rad; the world stays 0
         **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "work", "settled_energy"]},
         "give": (c, 1),
         "sunk": (c, 1),
