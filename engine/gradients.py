@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
 
 STEP = 1e-30
+ROUNDING = 1e-6  # by so much, the solver's accuracy lowers rebounds with a restitution of 1
 RESIDUALS = ("r", "delta", "rN", "cr", "lr")
 MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
 BEFORE = ("x", "q", "v", "w", "h0", "angle", "struck")  # whose values before the last step are kept
@@ -107,7 +108,7 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
 
 def lowered(sim: "Simulator") -> NDArray[np.bool_]:
     """Whether the last rebound of each environment (num_envs,) was lowered by the guard of impact.py."""
-    return (sim._get("rebounds") > 0) & (sim._get("factor") < 1.0).any((1, 2))
+    return (sim._get("rebounds") > 0) & (sim._get("factor") < 1.0 - ROUNDING).any((1, 2))
 
 
 def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) -> Array:

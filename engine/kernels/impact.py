@@ -19,8 +19,9 @@ Guard. Neither Newton's law of restitution nor Poisson's is safe: with friction,
 energy. A group is all that joints connect; the world connects nothing. What a group may have (`budget`) is its kinetic
 energy before the impact, and the work since then of all forces but those of hard contacts. If it would have more, its
 `factor` is lowered from 1 and the step solved again. Kinetic energy is about quadratic in the factor, without slope at
-0, where what is pressed does not move; this tells how much lower. After TRIES the factor is 0, and the contacts of the
-group are as without restitution.
+0, where what is pressed does not move; this tells how much lower at first. It is convex, so that lowering the factor as
+if it was linear is always enough: this is done if the first time was not. After TRIES the factor is 0, and the contacts
+of the group are as without restitution.
 
 Lanes are in different phases side by side; one without struck contacts knows the first only.
 """
@@ -34,9 +35,10 @@ from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each
 
 SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
 NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
+CLOSE = 1e-8  # of the force of the impact that may be left as a residual in the steady phase
 GAIN = 1e-9  # of its kinetic energy that a group may gain, for rounding
 TRIES = 5.0  # of the factor
-OVER, BOLDER = 1.02, 3.0  # the factor is lowered by so many times what is needed; more at each further try
+MARGIN = 0.01  # of what the factor is lowered by at first, taken off it in addition
 ORDINARY, STEADY, REBOUND, PLAIN = 0.0, 1.0, 2.0, 3.0
 
 
@@ -70,7 +72,7 @@ def begin_impacts(m, s, t):
 @block
 def start_rebound(m, s, t):
     """What the phase of each lane changes in a step that is ready to be solved."""
-    t.due = 0.0
+    t.due = t.blow = 0.0
     clear_due(m, s, t)
     know_contact(m, s, t)
     carry_body(m, s, t)
@@ -87,6 +89,7 @@ def know_contact(kind, m, s, t, c):
     g = group_of(m, c)
     struck = select(less(0.0, s.struck[c][0]), 1.0, 0.0)
     t.due = maximum(struck, t.due)
+    t.blow = maximum(s.struck[c][0] / s.h0, t.blow)
     t.group_due[g][0] = maximum(struck, t.group_due[g][0])
     part = s.factor[g][0] * kick(m, s, t, c)
     given = load(m, s, t, "settled", c) + part / t.h
@@ -120,6 +123,17 @@ def carry_body(m, s, t, i):
     for k in range(6):
         t.known[i][k] = select(steady, known[k] + (last[k] - new[k]), known[k])
         t.V[i][k] = select(later, V0[k], t.V[i][k])
+
+
+@block
+def accept_steady(m, s, t):
+    """End the steady phase as soon as it is accurate in comparison with the impact: without weight, where there are
+    neither forces nor gaps, all digits would take long."""
+    usual, length = contact.scales(m, t)[cone.NORMAL]
+    error, live = maximum(t.norm, (usual / length) * t.misfit), on(t.live)
+    done = live & at(t, STEADY) & less(error, CLOSE * t.blow)
+    t.good = select(done, 1.0, t.good)
+    t.live = select(done, 0.0, t.live)
 
 
 @block
@@ -242,9 +256,10 @@ def review_group(m, s, t, i):
     t.settled_energy[i][0] = least
     most = maximum(s.budget[i][0], least)
     over = good & at(t, REBOUND) & less(most + GAIN * t.energy[i][0], energy) & less(t.tries, TRIES)
-    needed = sqrt(maximum(most - least, 0.0) / maximum(energy - least, 1e-300))
-    factor = maximum(1.0 - t.over * (1.0 - needed), 0.0) * s.factor[i][0]
-    factor = select(less(t.tries, TRIES - 1.5), factor, 0.0)
+    share = maximum(most - least, 0.0) / maximum(energy - least, 1e-300)
+    root = sqrt(share)
+    lower = select(less(t.tries, 0.5), root * (1.0 - MARGIN * (1.0 - root)), share)
+    factor = select(less(t.tries, TRIES - 1.5), lower * s.factor[i][0], 0.0)
     s.factor[i][0] = select(plain, 1.0, select(over, factor, s.factor[i][0]))
     t.excess = select(over, 1.0, t.excess)
 
@@ -260,7 +275,6 @@ def turn(m, s, t):
     given_up = trying & ((steady & (~kicked)) | (rebound & (~good)))
     again = settled | kicked | lowered | given_up
     t.tries = select(lowered, t.tries + 1.0, 0.0)
-    t.over = select(lowered, BOLDER * t.over, OVER)
     phase = select(settled, STEADY, select(kicked | lowered, REBOUND, select(given_up, PLAIN, t.phase)))
     t.phase = select(good & (~again), ORDINARY, phase)
     s.rebounds = select(good & (~again), select(rebound, 1.0, 0.0), s.rebounds)

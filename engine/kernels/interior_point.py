@@ -13,7 +13,7 @@ and a warm start close to them needs one iteration or two; those of one whose mo
 step are not, and start on a central path that is as wide as this takes.
 """
 
-from vigym.engine.kernels import axis, body, contact, joint, ldu, pairs
+from vigym.engine.kernels import axis, body, contact, impact, joint, ldu, pairs
 from vigym.engine.kernels.quaternion import vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
@@ -51,6 +51,8 @@ def residual(m, s, t):
     measure_body(m, s, t)
     axis.measure_axis(m, s, t)
     check(m, s, t)
+    if m.features.bounce:
+        impact.accept_steady(m, s, t)
 
 
 @block
