@@ -310,13 +310,16 @@ def test_random_mechanisms(case):
     level = -100.0 + sim.contact_gaps().min(-1) - 0.5 * h * np.maximum(down, 0.0) * rng.random(n)
     sim.set_parameters(offset=np.repeat(level[:, None], len(case.touches), 1))
     energy, scale = sim.energy(), kinetic(sim) + 0.3 * gravity * sim.parameter("mass").sum(-1)
-    fastest = np.linalg.norm(sim.state.w, axis=-1).max(-1)
+    fastest, cut = np.linalg.norm(sim.state.w, axis=-1).max(-1), 0.0
     for k in range(10):
         sim.step()
+        # where the length of steps changes, weights act for half a step too long or too short
+        power = gravity * (sim.parameter("mass") * np.linalg.norm(sim.state.v, axis=-1)).sum(-1)
+        cut = cut + np.where(sim.status.substeps > 1, h * power, 0.0)
         noise = (k + 1) * len(case.touches) * 10 * sim.tolerance
         fastest = np.maximum(fastest, np.linalg.norm(sim.state.w, axis=-1).max(-1))
         allowed = 1e-8 + h**2 * (fastest**2 + gravity / 0.15)
-        assert (sim.energy() - energy <= allowed * scale + noise).all()
+        assert (sim.energy() - energy <= allowed * scale + noise + cut).all()
 
 
 # -------------------- lanes
