@@ -19,9 +19,9 @@ Guard. Neither Newton's law of restitution nor Poisson's is safe: with friction,
 energy. A group is all that joints connect; the world connects nothing. What a group may have (`budget`) is its kinetic
 energy before the impact, and the work since then of all forces but those of hard contacts. If it would have more, its
 `factor` is lowered from 1 and the step solved again. Kinetic energy is about quadratic in the factor, without slope at
-0, where what is pressed does not move; this tells how much lower at first. It is convex, so that lowering the factor as
-if it was linear is always enough: this is done if the first time was not. After TRIES the factor is 0, and the contacts
-of the group are as without restitution.
+0, where what is pressed does not move; this tells how much lower at first. If that was not enough, the factor is
+lowered as if the energy was linear in it, which is enough wherever it is convex. After TRIES the factor is 0, and the
+contacts of the group are as without restitution.
 
 Lanes are in different phases side by side; one without struck contacts knows the first only.
 """
