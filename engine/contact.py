@@ -24,7 +24,8 @@ class Contact:
     point: (3,) in the body frame, m.
     radius: m; 0 is a point.
     friction: Coulomb coefficient cf.
-    restitution: speed after an impact over that before it, 0 to 1; what fell for less than two steps does not bounce.
+    restitution: impulse of the rebound over that of the impact, 0 to 1; for a ball, speed after it over that before. It
+        is lowered where an impact would create energy; what falls for less than two steps does not bounce.
     compliance: m/N; 0 is hard. Otherwise the gap may be negative, and a spring of stiffness 1/compliance acts there.
     damping: N s/m, of a contact with compliance.
     normal: (3,) in the world frame, unit, out of the ground.
@@ -68,7 +69,7 @@ def make_contact(
 
     point: (3,) in the frame of the body, which was added before, m. radius: m.
     friction: Coulomb coefficient. normal: (3,) world, towards the free side. offset: m.
-    restitution: speed after an impact over that before it, 0 to 1.
+    restitution: impulse of the rebound over that of the impact, 0 to 1; for a ball, speed after it over that before.
     compliance: m/N; a contact is hard unless it has one, and then gives way, as a spring of stiffness 1/compliance
     with this damping (N s/m) does.
     """

@@ -3,6 +3,9 @@
 The kernels run uncompiled here, with one LANE per input: first on complex numbers, where an imaginary step of one input
 gives the derivative of every residual exactly; then on real numbers, where the same elimination that solves a step
 solves for all inputs at once. One more lane, without any step, is the zero that is subtracted.
+
+A step with a rebound is three solves (kernels/impact.py): what depends on the unknowns of one is perturbed with them in
+the next.
 """
 
 from collections.abc import Sequence
@@ -10,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.engine import parameters
 from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
-from vigym.engine.kernels import body, integrator, joint, layout
+from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
 from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
 from vigym.engine.kernels.quaternion import matrix, matvec, store
 from vigym.engine.kernels.step import begin_step
@@ -25,12 +29,14 @@ if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
 
 STEP = 1e-30
+ROUNDING = 1e-6  # by so much, the solver's accuracy lowers rebounds with a restitution of 1
 RESIDUALS = ("r", "delta", "rN", "cr", "lr")
 MOST_LANES = 2048  # that run at once: what they need of memory grows with their number
-BEFORE = ("x", "q", "v", "w", "h0", "angle", "rate", "rebound")  # whose values before the last step are kept
+BEFORE = ("x", "q", "v", "w", "h0", "angle", "rate", "struck")  # whose values before the last step are kept
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, int]  # one input: a field, an entity of it, a column
+Stores = Sequence[tuple[Group, Group]]  # state and scratch: of complex numbers, of real ones
 SEVERAL = ("force", "torque", "inertia")  # have several columns
 
 
@@ -71,6 +77,10 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
         reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
         raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
+    if sim.model.features.bounce and (cut := np.flatnonzero(lowered(sim))).size:
+        raise InputError(
+            f"environment {cut[0]} has no gradients: the rebound in its last step was lowered, not to create energy"
+        )
     bodies = 12 * sim.model.n_bodies
     steps = {name: steps_of(sim, name) for name in ("effort", *names)}
     flat = [step for group in steps.values() for step in group]
@@ -96,6 +106,11 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
     return Gradients(state, effort * free, found)
 
 
+def lowered(sim: "Simulator") -> NDArray[np.bool_]:
+    """Whether the last rebound of each environment (num_envs,) was lowered by the guard of impact.py."""
+    return (sim._get("rebounds") > 0) & (sim._get("factor") < 1.0 - ROUNDING).any((1, 2))
+
+
 def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) -> Array:
     """Derivatives of the next state of some environments by all inputs, (environments, 12 n_bodies, inputs)."""
     model, envs = sim.model, len(fields["x"])
@@ -108,26 +123,64 @@ def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) 
         t = layout.scratch_store(model.features, model.sizes, lanes, dtype)[0]
         before(s, fields, inputs + 1)
         stores.append((s, t))
-    (s, t), (real_s, real_t) = stores
+    (s, t), (_, real_t) = stores
     perturb(s, steps)
     with np.errstate(all="ignore"):
-        for state, scratch in stores:
-            begin_step(m, state, scratch)
-            if state is s:
-                move_coordinates(m, s, t)
-            scratch.h, scratch.live = sim.dt, 1.0
-            start(m, state, scratch)
-            at_solution(state, scratch, fields, inputs + 1)
-            residual(m, state, scratch)
-        for name in RESIDUALS:
-            setattr(real_t, name, getattr(t, name).imag / STEP)
-        factorize(m, real_s, real_t)
-        substitute(m, real_s, real_t)
+        for phase in impact.SOLVES if fields["rebounds"].any() else impact.SOLVES[-1:]:
+            differentiate(m, stores, phase, sim.dt, fields, inputs + 1)
+            if phase.prefix:
+                pass_on(m, stores, phase.prefix, inputs + 1)
     out = np.zeros((lanes, n, 12))
     for i in range(n):
         out[:, i] = next_state(s, t, real_t, i)
     columns = out.reshape(envs, inputs + 1, 12 * n)
     return np.swapaxes(columns[:, :-1] - columns[:, -1:], 1, 2)
+
+
+def differentiate(
+    m: Group, stores: Stores, phase: impact.Phase, dt: float, fields: dict[str, Array], times: int
+) -> None:
+    """Solve for the changes of all unknowns, at the solution of one phase of the last step (of the step itself in
+    environments without a rebound)."""
+    (_, t), (real_s, real_t) = stores
+    for k, (state, scratch) in enumerate(stores):
+        begin_step(m, state, scratch)
+        if k == 0:
+            move_coordinates(m, state, scratch)
+        scratch.h, scratch.rate, scratch.live = dt, 1.0 / dt, 1.0
+        start(m, state, scratch)
+        if m.features.bounce:
+            scratch.phase = np.where(state.rebounds.real > 0, phase.number, impact.ORDINARY)
+            impact.start_rebound(m, state, scratch)
+        at_solution(state, scratch, fields, times)
+        if phase.prefix:
+            at_kept(state, scratch, phase.prefix)
+        residual(m, state, scratch)
+    for name in RESIDUALS:
+        setattr(real_t, name, getattr(t, name).imag / STEP)
+    factorize(m, real_s, real_t)
+    substitute(m, real_s, real_t)
+
+
+def at_kept(s: Group, t: Group, prefix: str) -> None:
+    """Put the unknowns where an earlier phase of a rebound found them."""
+    rebounds = s.rebounds.real > 0
+    for name in ("V", *UNKNOWNS):
+        kept = getattr(s, f"{prefix}_{name}").real
+        if name in ("la", "lb"):  # pairs that take no part are not kept
+            kept = np.where(kept > 0, kept, 1.0)
+        setattr(t, name, np.where(rebounds, kept, getattr(t, name)))
+
+
+def pass_on(m: Group, stores: Stores, prefix: str, times: int) -> None:
+    """Perturb what a phase has kept as its unknowns change: velocities, and the numbers of contacts."""
+    (s, _), (real_s, real_t) = stores
+    contact.direct_contact(m, real_s, real_t)
+    V = np.array([body.tangent(real_t, i).rates(list(real_t.y[i])) for i in range(m.n_bodies)])
+    for name, change in (("V", V), ("ca", real_t.cda), ("cb", real_t.cdb)):
+        by_env = change.reshape(*change.shape[:-1], -1, times)
+        step = (by_env - by_env[..., -1:]).reshape(change.shape)
+        setattr(s, f"{prefix}_{name}", getattr(s, f"{prefix}_{name}").real + 1j * STEP * step)
 
 
 def lanes_of(value: Array, times: int) -> Array:

@@ -26,17 +26,6 @@ class Tree:
     loops: list[int]
 
 
-def components(mechanism: Mechanism) -> np.ndarray:
-    """Which bodies are held together by joints, not counting the world: the first body of each body's part (n,)."""
-    index = {body.name: i for i, body in enumerate(mechanism.bodies)}
-    part = np.arange(len(index))
-    for joint in mechanism.joints:
-        if joint.kind != "floating" and joint.parent != WORLD:
-            a, b = part[index[joint.parent]], part[index[joint.child]]
-            part[part == max(a, b)] = min(a, b)
-    return part
-
-
 def spanning_tree(mechanism: Mechanism) -> Tree:
     """Depth first from the world, then from each body that is left and is nobody's child.
 
@@ -84,6 +73,17 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
                 stack.pop()
     loops = [j for j, joint in enumerate(joints) if not used[j] and joint.kind != "floating"]
     return Tree(parent, np.array(order, int), tree, loops)
+
+
+def connected(mechanism: Mechanism) -> np.ndarray:
+    """For each body (n,), the first of those that joints connect with it; the world connects nothing."""
+    index = {body.name: i for i, body in enumerate(mechanism.bodies)}
+    group = np.arange(len(index))
+    for joint in mechanism.joints:
+        if joint.kind != "floating" and WORLD not in (joint.parent, joint.child):
+            a, b = group[index[joint.parent]], group[index[joint.child]]
+            group[group == max(a, b)] = min(a, b)
+    return group
 
 
 @dataclass(frozen=True)

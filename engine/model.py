@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.graph import Tree, components, find_loops, spanning_tree
+from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, geometry, layout
@@ -20,8 +20,8 @@ WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first s
 OUT_OF_REACH = 1.0  # m
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
-# Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force a step.
-# TIED times as closely where the forces of contacts may not be determined: what is left of them is sqrt(product / sag).
+# Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force in a
+# step. TIED times as closely where the forces of contacts may not be determined: sqrt(product / sag) is left of them.
 PRODUCTS, TIED = 1e3, 1e2
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
 # Of its size a tied body sags into a contact under its weight, at most; of h^2/mass its contacts give way
@@ -121,7 +121,7 @@ class Model:
 
         A part is what joints hold together. Its length is the mean radius of gyration, its acceleration that of
         gravity; a contact usually carries a share of its weight."""
-        bodies, parts = self.mechanism.bodies, components(self.mechanism)
+        bodies, parts = self.mechanism.bodies, connected(self.mechanism)
         mass, touching = np.array([body.mass for body in bodies]), np.zeros(self.n_bodies)
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
@@ -167,6 +167,7 @@ class Model:
             setattr(m, name, getattr(self.sizes, name))
         m.max_iterations = MAX_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
+        m.group[:] = connected(self.mechanism)
         for i, joint in enumerate(self.joints):
             if joint is None:
                 m.child[i], m.parent[i] = i, self.n_bodies
@@ -187,7 +188,7 @@ class Model:
     @property
     def tied(self) -> np.ndarray:
         """Which bodies are held to the world by joints, directly or through others (n_bodies,)."""
-        parts = components(self.mechanism)
+        parts = connected(self.mechanism)
         anchored = {
             parts[self.bodies[joint.child]]
             for joint in self.mechanism.joints

@@ -272,7 +272,9 @@ class Simulator:
 
     def gradients(self, *inputs: str) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
-        `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes."""
+        `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes.
+
+        InputError if the step was made in parts, or a rebound in it was lowered so as not to create energy."""
         return gradients(self, self._controls.effort_limit(), inputs)
 
     def record(self, path: str | PathLike[str], env: int = 0, **look: Any) -> Recorder:

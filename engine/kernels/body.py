@@ -54,6 +54,11 @@ def tangent(t, i):
     return integrator.recalled(t.h, velocity(t, i)[1], vec(t.tangent[i]))
 
 
+def momentum(h, h0, mass, J, v, om):
+    """Momentum over h (6) with which a step of length h0 at v, om has ended."""
+    return scale(mass / h, v) + scale(h0 / h, integrator.momentum(h0, J, om))
+
+
 @each_body
 def prepare_body(m, s, t, i):
     """Set up a step: pose, world inertia, known part of the residual; first guess of V."""
@@ -150,7 +155,7 @@ def refuse_taut(m, s, t, i):
     that carries a load.
 
     It swings across the pull, and forces act along the arms at the beginning of a step: as in every method of this
-    kind, that goes on only if the step is less than two over the frequency, and keeps the energy if it is well below."""
+    kind, that only goes well if the step is less than two over the frequency."""
     size = t.size[i][0]
     stiffness = t.pull[i][0] / (0.5 * s.mass[i][0] * size * size)
     t.taut = maximum(stiffness, t.taut)

@@ -17,6 +17,7 @@ from vigym.engine.kernels import circle, pyramid
 
 CONES = {"pyramid": pyramid, "exact": circle}
 NORMAL = 0  # where a and b have the normal force and the gap
+RADIUS = 1  # the row of what friction may have
 
 
 def of(m):

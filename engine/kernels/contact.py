@@ -11,13 +11,8 @@ centre of a sphere), and the rotation vector of the turn times the radius below 
 
     slip = t . (h v + core+ - core) + (-radius n x t) . h om
 
-With restitution e, an impact takes two steps: one brings the contact to the ground, from the normal speed `approach`
-that it had; in the next, which starts there, the gap must grow by h e approach at least:
-
-    phi(z+) - h rebound >= 0,   rebound = e approach
-
-so that it leaves with just that speed. What approaches more slowly than it falls in two steps does not bounce, and an
-impact whose second step cannot be solved (it says so) stays without its rebound.
+With restitution (impact.py), a contact that rebounds has a normal force `given`, beside the one that complementarity
+finds; friction is bounded by both together.
 
 A contact with a compliance K gives way: its gap may be negative, where a spring and a damper d press it out,
 
@@ -59,7 +54,6 @@ from vigym.engine.kernels.sweep import each_contact, each_touching_body
 NOTHING = [0.0] * 6
 TICKS = 64.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
-SLOW = 2.0  # impacts below so many steps of free fall do not bounce
 
 
 def axes(kind, m, t, c):
@@ -139,6 +133,18 @@ def unit(m, t, c, gamma):
     return t.unit[m.contact_body[c]][0] + gamma
 
 
+def whole_force(m, s, t, c):
+    """Force along (n, t1, t2): of the pairs, and what a rebound gives beside them."""
+    force = cone.of(m).force(roughness(s, c), vec(t.ca[c]))
+    return [force[0] + t.given[c][0], *force[1:]] if m.features.bounce else force
+
+
+def pressed(m, t, c, a, b):
+    """Whether the normal force of a contact with the numbers a, b is large, rather than its gap."""
+    force, length = scales(m, t, c)[cone.NORMAL]
+    return less(b[cone.NORMAL] * force, a[cone.NORMAL] * length)
+
+
 @each_contact
 def prepare_contact(kind, m, s, t, c):
     """F at the current pose; first guess of the pairs.
@@ -149,9 +155,6 @@ def prepare_contact(kind, m, s, t, c):
     store(t.core0[c], here.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.axes[c], here.axes)
-    if m.features.bounce:
-        V, row = vec(t.V[i]), force_rows(kind, m, t, c)[0]
-        t.approach[c][0] = -1.0 * (dot(row[:3], V[:3]) + dot(row[3:], V[3:]))
     law, sizes, cold = cone.of(m), scales(m, t, c), on(t.cold)
     phi = gap(m, c, here)
     if m.features.soft:
@@ -173,8 +176,6 @@ def move_contact(kind, m, s, t, c):
     F = force_rows(kind, m, t, c)
     there = geometry.of(kind).touch(m, s, c, vec(t.xn[i]), mat(t.Rn[i]))
     phi = gap(m, c, there)
-    if m.features.bounce:
-        phi = phi - t.h * s.rebound[c][0]
     if m.features.soft:
         phi = phi - t.sunk[c][0]
     v, om = body.velocity(t, i)
@@ -195,6 +196,8 @@ def move_contact(kind, m, s, t, c):
         give = select(firm, spring(m, t, c), give)
         lowered = select(firm, 0.0, m.sag[c][0] * gamma)
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
+    if m.features.bounce:
+        rows[cone.RADIUS] = rows[cone.RADIUS] + rough * s.friction[c][0] * t.given[c][0]
     store(t.cr[c], rows)
     pairs.note(t, "norm", [*over, per_force * rows[1]])
     pairs.note(t, "misfit", [GAP * per_length * (rows[0] - lowered), *scale(CREEP * per_length, rows[2:])])
@@ -204,7 +207,7 @@ def move_contact(kind, m, s, t, c):
     store(t.core[c], there.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.normal[c], there.axes[0])
-    store(t.r[i], sub(vec(t.r[i]), wrench(F, law.force(rough, a))))
+    store(t.r[i], sub(vec(t.r[i]), wrench(F, whole_force(m, s, t, c))))
 
 
 def response(m, s, t, c, k, r, dphi, dslip):
@@ -320,29 +323,11 @@ def finish_contact(kind, m, s, t, c):
         for k in range(cone.of(m).PAIRS):
             target[c][k] = select(good, values[c][k], target[c][k])
     # impulse of the step so far; the one that is there before its first part belongs to the last step
-    force = cone.of(m).force(roughness(s, c), vec(t.ca[c]))
+    force = whole_force(m, s, t, c)
     first = less(TICKS - 0.5, t.todo)
     for k, part in enumerate(scale(t.h, matvec_t(axes(kind, m, t, c), force))):
         before = s.impulse[c][k]
         s.impulse[c][k] = select(good, part + select(first, 0.0, before), before)
-    if m.features.bounce:
-        force, length = scales(m, t, c)[cone.NORMAL]
-        pressed = less(t.cb[c][cone.NORMAL] * force, t.ca[c][cone.NORMAL] * length)
-        approach, due = t.approach[c][0], s.rebound[c][0]
-        impact = pressed & less(SLOW * m.free_fall * t.h, approach) & (~on(due))
-        s.rebound[c][0] = select(good, select(impact, s.restitution[c][0] * approach, 0.0), due)
-
-
-@each_contact
-def remember_contact(kind, m, s, t, c):
-    """Keep the rebound that is due at the start of a step."""
-    s.old_rebound[c][0] = s.rebound[c][0]
-
-
-@each_contact
-def revert_contact(kind, m, s, t, c):
-    """Nothing is due any more in lanes that could not make the step, or they would never get out of it."""
-    s.rebound[c][0] = select(on(t.lost), 0.0, s.rebound[c][0])
 
 
 # ------------------------------------------------------------------------------------------------ publishing

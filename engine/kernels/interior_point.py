@@ -131,6 +131,8 @@ def learn(m, s, t):
     """The floor of the next warm start, from the shortest step of this one; anew where it did not converge."""
     floor, stumbled = s.floor, less(t.shortest, STUMBLE)
     tried, good = less(0.5, t.todo), on(t.good)
+    if m.features.bounce:
+        tried = tried & (~on(t.again))
     new = select(stumbled, minimum(RAISED * floor, HIGHEST_FLOOR), maximum(LOWERED * floor, LOWEST_FLOOR))
     s.floor = select(good, new, select(tried, m.first_floor, floor))
 

@@ -45,8 +45,9 @@ def model_fields(features, size):
     n, c, j, loops = size.n_bodies, size.n_contacts, size.n_joints, size.n_loops
     floats = {
         "gravity": (1, 3),
-        # time step; tolerance of forces, of gaps and joints (both relative, see interior_point.py); how many
-        # times as closely products are solved; how much of a size may be rounding, over either tolerance; product at which pairs stop
+        # time step; tolerance of forces, and of gaps and joints (both relative, see interior_point.py); how many times
+        # as closely products are solved; how much of a size may be rounding, over either tolerance; product at which
+        # pairs stop
         **scalars("dt tolerance accuracy strictness force_rounding length_rounding smoothing"),
         "first_floor": (),  # of the warm start, see interior_point.py
         "free_fall": (),  # usual acceleration of a body in no hurry, m/s^2: that of gravity
@@ -77,6 +78,7 @@ def model_fields(features, size):
         "joint_kind": (j,),  # see joint.py
         "first_axis": (j,),
         "contact_body": (c,),
+        "group": (n,),  # first of the bodies that joints connect with this one
         "contact_kind": (c,),  # see geometry/
         "child_piece": (loops,),  # pieces at the two ends of a loop
         "parent_piece": (loops,),
@@ -96,6 +98,11 @@ def model_fields(features, size):
 def state_fields(features, size):
     n, c, a, j = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints
     cone_pairs = CONES[features.cone].PAIRS
+    bounces, groups = (c, n) if features.bounce else (0, 0)
+    unknown = {"V": (n, 6), "wrench": (j, 6), "ca": (c, cone_pairs), "cb": (c, cone_pairs)}
+    unknown |= {"la": (a, AXIS_PAIRS), "lb": (a, AXIS_PAIRS), "dry": (a, 1)}
+    if not features.bounce:
+        unknown = {}
     return {
         "x": (n, 3),
         "q": (n, 4),
@@ -105,7 +112,10 @@ def state_fields(features, size):
         "taut": (),  # largest stiffness over inertia by which joints pull at a body, 1/s^2, see body.refuse_taut
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
-        "rebound": (c, 1),  # normal velocity that is due after an impact, m/s
+        "struck": (bounces, 1),  # normal impulse that brought a contact to the ground, of which a rebound is due, N s
+        "budget": (groups, 1),  # energy that a group may have after a rebound, J
+        "factor": (groups, 1),  # on its last rebound
+        "rebounds": (),  # 1 if something rebounds in the last step
         "impulse": (c, 3),  # on the body in the last step, N s, world
         # all of these before the last step
         "old_x": (n, 3),
@@ -115,7 +125,7 @@ def state_fields(features, size):
         "old_h0": (),
         "old_angle": (a, 1),
         "old_rate": (a, 1),
-        "old_rebound": (c, 1),
+        "old_struck": (bounces, 1),
         "real": (),  # 1, or 0 in lanes that only fill up the group
         # warm start: joint wrenches, contact pairs, axis pairs
         "floor": (),  # where it lifts pairs to, in units of their usual sizes
@@ -127,6 +137,8 @@ def state_fields(features, size):
         "lb": (a, AXIS_PAIRS),
         "dry": (a, 1),
         "command": (a, 1),
+        # the unknowns in the first two phases of a rebound, see impact.py
+        **{f"{phase}_{name}": shape for phase in ("settled", "steady") for name, shape in unknown.items()},
         # controls
         "effort": (a, 1),
         "target": (a, 1),
@@ -162,11 +174,13 @@ def scratch_fields(features, size):
     n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
     cone_pairs = CONES[features.cone].PAIRS
     balls, turning, several = (count if features.balls else 0 for count in (j, n + 1, a))
+    bounces, groups = (c, n) if features.bounce else (0, 0)
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
-        # of the step: its length and 1/length, which lanes still iterate, converged, start cold, gave up, relax contacts; ticks left
-        # and ticks a substep
-        **scalars("h rate live good cold lost relax again apart todo stride"),
+        # of the step: its length and 1/length; which lanes still iterate, converged, start cold, gave up; rounds of a
+        # relaxed step (cone.py), whether another one follows, and how far forces are apart; lanes that go on with the
+        # same attempt; ticks left and ticks a substep
+        **scalars("h rate live good cold lost relax another apart again todo stride"),
         # of the search: see interior_point.py
         **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison taut"),
         "x": (n + 1, 3),
@@ -241,7 +255,11 @@ def scratch_fields(features, size):
         "dry": (a, 1),
         "command": (a, 1),
         "ddry": (a, 1),
-        "approach": (c, 1),
+        # of impacts, see impact.py
+        **scalars("phase due blow kicked excess tries"),
+        "given": (bounces, 1),
+        "moved": (n + 1 if features.bounce else 0, 6),  # by how much forces move bodies, m and rad; the world stays 0
+        **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "work", "settled_energy"]},
         "give": (c, 1),
         "sunk": (c, 1),
         "grip": (c, 1),  # normal force that bounds friction in a relaxed step, see cone.py

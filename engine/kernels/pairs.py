@@ -7,7 +7,6 @@ rest. Sums and extremes over all pairs of an environment gather in one-block fie
 from vigym.engine.kernels.quaternion import sum_of
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
-
 LIGHT = 0.01  # force of a contact that is guessed to carry nothing, in units of its usual one
 LEAST = 0.1  # products are not sent below this part of what they have to be
 

@@ -1,11 +1,12 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
-repeats it with friction bounded by known forces (cone.py), then in halves, quarters, ... sixty-fourths; if that fails too, it is
-left as it was before the step, says so, and takes no part in the rest of the call. Time is counted in sixty-fourths of dt.
+repeats it with friction bounded by known forces (cone.py), then in halves, quarters, ... sixty-fourths; if that fails
+too, it is left as it was before the step, says so, and takes no part in the rest of the call. Time is counted in TICKS,
+sixty-fourths of dt.
 """
 
-from vigym.engine.kernels import axis, body, contact, joint
+from vigym.engine.kernels import axis, body, contact, impact, joint
 from vigym.engine.kernels.body import INFINITE, MOST_TAUT
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
@@ -63,6 +64,8 @@ def begin_call(m, s, t):
 def resume_call(m, s, t):
     """Lanes that failed earlier in the call take no further part."""
     t.relax = 0.0
+    if m.features.bounce:
+        impact.begin_impacts(m, s, t)
     t.lost = select(on(s.converged), 0.0, 1.0)
 
 
@@ -73,7 +76,7 @@ def begin_step(m, s, t):
     remember_body(m, s, t)
     remember_axis(m, s, t)
     if m.features.bounce:
-        contact.remember_contact(m, s, t)
+        impact.remember_impact(m, s, t)
 
 
 @block
@@ -81,6 +84,8 @@ def begin_substep(m, s, t):
     """Step length, quantities of the current pose, first guess."""
     choose(m, s, t)
     start(m, s, t)
+    if m.features.bounce:
+        impact.start_rebound(m, s, t)
 
 
 @block
@@ -93,6 +98,8 @@ def finish_substep(m, s, t):
         start_judging(m, s, t)
         contact.judge_contact(m, s, t)
         judge(m, s, t)
+    if m.features.bounce:
+        impact.review_rebound(m, s, t)
     joint.finish_joint(m, s, t)
     body.finish_body(m, s, t)
     contact.finish_contact(m, s, t)
@@ -108,7 +115,7 @@ def finish_step(m, s, t):
     revert_body(m, s, t)
     revert_axis(m, s, t)
     if m.features.bounce:
-        contact.revert_contact(m, s, t)
+        impact.revert_impact(m, s, t)
 
 
 @block
@@ -179,15 +186,15 @@ def choose(m, s, t):
 
 @block
 def start_judging(m, s, t):
-    t.again = t.apart = 0.0
+    t.another = t.apart = 0.0
 
 
 @block
 def judge(m, s, t):
     """A relaxed step is solved again as long as the forces that bound friction are not those that were found."""
-    again = on(t.good) & on(t.relax) & less(t.relax, ROUNDS - 0.5) & (~less(t.apart, AGREED))
-    t.again = select(again, 1.0, 0.0)
-    t.good = select(again, 0.0, t.good)
+    another = on(t.good) & on(t.relax) & less(t.relax, ROUNDS - 0.5) & (~less(t.apart, AGREED))
+    t.another = select(another, 1.0, 0.0)
+    t.good = select(another, 0.0, t.good)
 
 
 @block
@@ -196,15 +203,20 @@ def book_attempt(m, s, t):
     todo, stride = t.todo, t.stride
     trying, good = less(0.5, todo), on(t.good)
     failed = cut = trying & (~good)
+    if m.features.bounce:  # lanes that go on with the same attempt, see impact.py
+        failed = cut = failed & (~on(t.again))
+    relax, cold = 0.0, select(failed, 1.0, 0.0)
     if m.features.contacts:
-        again, relaxed, agrees = on(t.again), on(t.relax), less(t.apart, AGREED)
-        cut = failed & relaxed & (~again)
+        another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
+        cut = failed & relaxed & (~another)
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
-        t.relax = select(failed & (~cut), t.relax + 1.0, 0.0)
+        relax = select(failed & (~cut), t.relax + 1.0, 0.0)
+    if m.features.bounce:
+        relax, cold = select(on(t.again), t.relax, relax), select(on(t.again), t.cold, cold)
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
     t.stride = select(cut, stride * 0.5, stride)
-    t.cold = select(failed, 1.0, 0.0)
+    t.relax, t.cold = relax, cold
     t.lost = select(lost, 1.0, t.lost)
     s.substeps = select(good, s.substeps + 1.0, s.substeps)
     s.h0 = select(good, t.h, s.h0)
