@@ -33,7 +33,9 @@ class Simulator:
     mechanism: what is simulated; later changes to it have no effect here
     dt: time step, s
     num_envs: independent environments, all with the same mechanism
-    tolerance: largest residual of a converged step (N, N m, m, rad, m/s)
+    tolerance: largest residual of a converged step, relative: forces to those that act on the same body (weight,
+    applied forces, joints, contacts), torques to these times its radius of gyration. It means the same for a speck of
+    dust and a ship. Gaps and joints are closed to 1e-10 of a body's size (of 1 m if it is larger) or better
     cone: shape of the friction cone: "exact", Coulomb's circle, or "pyramid", the paper's, weaker between its axes
     smoothing: product of force and distance at which contact, friction and limits stop, N m; 0 is hard contact. With
     more, a contact pushes by smoothing / gap before it touches, and gradients respond to nearby contacts

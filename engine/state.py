@@ -26,13 +26,13 @@ class State(NamedTuple):
 class Status(NamedTuple):
     """How the last step went, one entry an environment.
 
-    converged: False if a step could not be solved, even in sixteenths; the environment is then where it was before
+    converged: False if a step could not be solved, even in sixty-fourths; the environment is then where it was before
         that step, and takes no part in the rest of the call (of `step(repeat=...)` or `rollout`).
     iterations: Newton iterations, over all steps and substeps of the call
-    residual: largest residual (N, N m, m, rad, m/s) at the end
+    residual: largest relative residual at the end, see `tolerance` of `Simulator`
     substeps: 1, or into how many parts the steps of the call were cut; 0 if the last one could not be solved
-    relaxed: how many of them could only be solved with relaxed contacts: what slides is then lifted by `friction` times
-        the distance that it slides in the step, and still pressed on. All else holds: gaps, joints, the friction cone.
+    relaxed: how many of them could only be solved with a bound on friction that is not quite `friction` times the
+        normal force, but that of the round before. All else holds: gaps, joints, friction against the motion.
     """
 
     converged: NDArray[np.bool_]

@@ -29,7 +29,7 @@ Indices = NDArray[np.int64]
 Draws = Mapping[str, Array]
 
 LARGEST = float(np.finfo(np.float32).max)  # bound of observations: finite, as Gymnasium's checker asks
-TOLERANCE = 1e-6  # N, N m, m/s; gaps and joints are solved to 1e-10 m whatever it is
+TOLERANCE = 1e-6  # relative; gaps and joints are solved to 1e-10 of a body's size whatever it is
 
 
 class Task(ABC):

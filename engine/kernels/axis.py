@@ -46,7 +46,7 @@ from vigym.engine.kernels.sweep import each_limited_axis
 PAIRS = 6
 LOW, HIGH, CUT, UNCUT, SLIP, BACK = range(PAIRS)
 NOTHING = [0.0] * (PAIRS + 1)
-LIMITED = 1e2  # products of limits are solved so many times as closely as efforts
+LIMITED, STUCK = 1e2, 1e3  # products of limits and of dry friction are solved so many times as closely as efforts
 FAINT = 1e-3  # a friction of less than this part of the efforts that act counts as that
 
 
@@ -169,7 +169,7 @@ def product_units(m, s, t, a):
     product / friction in a step."""
     effort, per_motion = vec(t.axis_unit[a])
     cut = t.mobility[a][0] * (effort + s.effort_limit[a][0])
-    dry = (s.dry_friction[a][0] + FAINT * effort) / (m.strictness * per_motion)
+    dry = (s.dry_friction[a][0] + FAINT * effort) / (STUCK * per_motion)
     pressed = [(effort + t.la[a][k]) / (LIMITED * per_motion) for k in (LOW, HIGH)]
     return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
 

@@ -24,7 +24,6 @@ from vigym.engine.kernels.sweep import each_body
 
 MARGIN, NEAR, NEAREST = 1e-3, 1e-2, 1e-6  # of the way to the boundary that a step leaves, see final_length
 STUCK = 0.2  # a step shorter than this is no progress
-LOWEST_LIFT = 0.03
 LIFT = 100.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
 HIGHEST = 1e6  # in units of the usual sizes of a pair
@@ -218,7 +217,7 @@ def choose_lift(m, s, t):
     live = on(t.live)
     stuck = less(t.alpha, STUCK) & live
     t.shortest = select(live, minimum(t.alpha, t.shortest), t.shortest)
-    lift = sqrt(maximum(LIFT * t.caution * t.mu, LOWEST_LIFT * LOWEST_LIFT))
+    lift = sqrt(LIFT * t.caution * t.mu)
     t.lift = select(stuck, minimum(lift, HIGHEST), 0.0)
     t.caution = select(stuck, CAUTION * t.caution, t.caution)
     bolder = select(less(FULL, t.alpha), minimum(BOLDER * t.caution, 1.0), 1.0)

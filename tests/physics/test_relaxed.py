@@ -1,4 +1,4 @@
-"""Steps whose exact equations the interior point cannot solve: relaxed contacts take their place, and say so.
+"""Steps that the interior point cannot solve at once: friction is bounded by known forces, round by round.
 
 A snake lies straight on the ground and its drives push a little: the lateral friction of three ends in a row holds the
 bending moment, or not quite. Of such steps, one in ten has a central path that turns back (docs/equations.md).
@@ -39,19 +39,11 @@ def pushed(request) -> Simulator:
     return sim
 
 
-def test_what_slides_is_lifted_by_friction_times_its_way(pushed):
-    # exact: gap * force = 0. Relaxed: (gap - cf psi) * force = 0, psi the way, of a pyramid along the axis where it is
-    # longest
-    relaxed = pushed.status.relaxed > 0
+def test_what_presses_touches(pushed):
+    # gap * force = 0, to the tolerance
     gaps, forces = pushed.contact_gaps(), pushed.contact_forces()
-    frame = np.array([[*contact.tangents] for contact in pushed.model.mechanism.contacts])
-    along = DT * np.einsum("nci,cti->nct", pushed.contact_velocities(), frame)
-    way = np.linalg.norm(along, np.inf if pushed.cone == "pyramid" else 2, axis=-1)
     loaded = forces[..., 2] > 0.1  # N, of a weight of 31 N
-    np.testing.assert_allclose(gaps[loaded & ~relaxed[:, None]], 0.0, atol=1e-6)
-    lifted = loaded & relaxed[:, None]
-    np.testing.assert_allclose(gaps[lifted], FRICTION * way[lifted], atol=1e-6)
-    assert gaps[lifted].max() < 1e-3
+    np.testing.assert_allclose(gaps[loaded], 0.0, atol=1e-7)
 
 
 def test_friction_stays_in_its_cone_and_opposes_the_motion(pushed):
