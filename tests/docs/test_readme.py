@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = (
     "README.md",
+    "docs/accuracy.md",
     "docs/simulation.md",
     "docs/pictures.md",
     "docs/replay.md",
