@@ -9,7 +9,7 @@ from vigym.engine import rotation
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
-from vigym.engine.kernels import axis, geometry, layout
+from vigym.engine.kernels import axis, cone, geometry, layout
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
@@ -156,7 +156,7 @@ class Model:
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
         products = np.clip(PRODUCTS * m.tolerance**2, 1e-14, 1e-3 * m.tolerance)
-        m.strictness = m.tolerance / products * (TIED if self.features.tied else 1.0)
+        m.strictness = m.tolerance / products * (TIED if self.features.tied else cone.of(m).CLOSENESS)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
         m.free_fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)

@@ -17,6 +17,7 @@ contact.py.
 from vigym.engine.kernels import pairs
 
 PAIRS = 6
+CLOSENESS = 30.0  # how many times as closely products are solved: here, several of them let what sticks creep
 
 
 def active(rough):

@@ -1,0 +1,114 @@
+"""The same at every scale: units do not matter, and neither do mass, length and step.
+
+A change of units multiplies lengths, masses and times by powers of two. All that the engine computes must then change
+by powers of two as well, to the last bit: a single number with a unit in the solver would show. The one that there is,
+1 m above which gaps are closed as for a body of 1 m, does not matter to bodies that are smaller.
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scenes import advance, check
+
+from vigym import Mechanism, Simulator
+
+GRAVITY = 9.8125  # of few bits, as everything here
+
+
+def thrown(length: float, mass: float, time: float, cone: str, links: int) -> tuple[np.ndarray, list[int]]:
+    """Positions in units of length, and iterations, of a cube with a chain of links that is thrown onto the floor."""
+    side, m = 0.25 * length, Mechanism(gravity=(0, 0, -GRAVITY * length / time**2))
+    m.add_body("cube", mass=mass, inertia=mass * side**2 / 8 * np.ones(3))
+    for k, corner in enumerate(product((-0.5, 0.5), repeat=3)):
+        m.add_contact(f"corner {k}", "cube", point=side * np.array(corner), friction=0.5, restitution=0.25)
+    torque = mass * side**2 / time**2
+    for k in range(links):
+        m.add_body(f"link {k}", mass=mass / 4, inertia=mass * side**2 / 64 * np.ones(3))
+        m.add_joint(
+            f"hinge {k}",
+            ["revolute", "spherical"][k % 2],
+            f"link {k - 1}" if k else "cube",
+            f"link {k}",
+            axis=(0, 1, 0),
+            parent_anchor=(side / 2, 0, 0),
+            child_anchor=(-side / 2, 0, 0),
+            stiffness=torque,
+            damping=torque * time / 64,
+            friction=torque / 64,
+            kp=torque,
+            effort_limit=torque / 4,
+            **({"lower": -1.0, "upper": 1.0} if k % 2 == 0 else {}),
+        )
+        m.add_contact(f"end {k}", f"link {k}", point=(side / 2, 0, 0), radius=side / 16, friction=0.75)
+    sim = Simulator(m, dt=0.0078125 * time, cone=cone)
+    speed = length / time
+    start = {"x": [0, 0, 1.5 * side], "v": [0.5 * speed, 0.25 * speed, -0.25 * speed], "w": [1.0 / time, 0, 0]}
+    sim.set_joint_state(
+        np.zeros((1, sim.model.n_axes)), **{name: [value] * len(m.bodies) for name, value in start.items()}
+    )
+    found = advance(sim, 80, lambda: [*(sim.state.x[0] / length).ravel(), sim.status.iterations[0]])
+    return found[:, :-1], list(found[:, -1])
+
+
+@pytest.mark.parametrize("links", [0, 2])
+@pytest.mark.parametrize("cone", ["exact", "pyramid"])
+def test_units_do_not_matter(cone, links):
+    positions, iterations = thrown(1.0, 1.0, 1.0, cone, links)
+    for powers in ((-20, 0, 0), (0, 40, 0), (0, -40, 0), (0, 0, -8), (-10, 13, 5), (-17, -21, -9)):
+        others, work = thrown(*(2.0**power for power in powers), cone, links)
+        np.testing.assert_array_equal(others, positions)
+        assert work == iterations
+
+
+LENGTHS, MASSES, STEPS = (1e-6, 1e-3, 1.0, 1e3), (1e-9, 1.0, 1e6), (1e-5, 1e-3, 0.01, 0.05)
+
+
+@pytest.mark.parametrize("cone", ["exact", "pyramid"])
+def test_what_sticks_stays(cone):
+    """A cube on a slope of 0.3 rad with friction 0.5 creeps by 1e-11 of its size a step, and 4 units in the last place
+    of its position, at most; and sinks in by 1e-9 of its size (of 1 m if it is larger)."""
+    for side, mass, dt in product(LENGTHS, MASSES, STEPS):
+        m = Mechanism(gravity=9.81 * np.array([np.sin(0.3), 0, -np.cos(0.3)]))
+        m.add_body("cube", mass=mass, inertia=mass * side**2 / 6 * np.ones(3))
+        for k, corner in enumerate(product((-0.5, 0.5), repeat=3)):
+            m.add_contact(f"corner {k}", "cube", point=side * np.array(corner), friction=0.5)
+        sim = Simulator(m, dt=dt, cone=cone)
+        sim.set_state(x=[[0, 0, side / 2]])
+        seen = advance(sim, 25, lambda sim=sim: [*sim.state.x[0, 0], sim.contact_gaps().min(), sim.status.relaxed[0]])
+        steps = np.abs(np.diff(seen[5:, :3], axis=0)).max()
+        assert steps <= 1e-11 * side + 4 * np.spacing(np.abs(seen[:, :3]).max()), (side, mass, dt)
+        assert seen[:, 3].min() >= -1e-9 * min(side, 1.0)
+        assert not seen[:, 4].any()
+
+
+@pytest.mark.parametrize("mass", [1e-9, 1.0, 2e4, 1e6, 1e9])
+@pytest.mark.parametrize("dt", [1e-5, 1e-3, 0.01])
+def test_free_flight(mass, dt):
+    """It falls, whatever it weighs: v = g t to the last digits."""
+    m = Mechanism()
+    m.add_body("body", mass=mass, inertia=mass * np.ones(3))
+    sim = Simulator(m, dt=dt)
+    sim.set_state(v=[[30.0, 9.0, 3.0]], w=[[0.1, 0.2, 0.3]])
+    advance(sim, 100)
+    np.testing.assert_allclose(sim.state.v[0, 0], [30.0, 9.0, 3.0 - 9.81 * 100 * dt], rtol=1e-9)
+
+
+@pytest.mark.parametrize("mass", [1500.0, 2e4])
+@pytest.mark.parametrize("far", [0.0, 1e7])
+def test_a_car_rolls(mass, far):
+    """Four wheels without resistance keep 30 m/s, far from the origin, too, where positions have 2 nm."""
+    radius, m = 0.3, Mechanism()
+    m.add_body("car", mass=mass, inertia=mass * np.array([0.3, 2.0, 2.0]))
+    for k, (x, y) in enumerate(product((-1.3, 1.3), (-0.8, 0.8))):
+        m.add_body(f"wheel {k}", mass=mass / 75, inertia=mass / 75 * radius**2 * np.array([0.25, 0.5, 0.25]))
+        m.add_joint(f"axle {k}", "revolute", "car", f"wheel {k}", axis=(0, 1, 0), parent_anchor=(x, y, -0.3))
+        m.add_contact(f"tyre {k}", f"wheel {k}", radius=radius, friction=0.8)
+    for dt in (1e-4, 5e-4, 2e-3, 0.01):
+        sim = Simulator(m, dt=dt)
+        sim.set_joint_state([0.0] * 4, [30.0 / radius] * 4, v=[[30.0, 0, 0]] * 5, x=[[far, 0, 0.6]] * 5)
+        for _ in range(100):
+            sim.step()
+            check(sim)
+            assert not sim.status.relaxed.any()
+        np.testing.assert_allclose(sim.state.v[0, 0, 0], 30.0, rtol=1e-8)
