@@ -147,7 +147,7 @@ def differentiate(
         begin_step(m, state, scratch)
         if k == 0:
             move_coordinates(m, state, scratch)
-        scratch.h, scratch.rate, scratch.live = dt, 1.0 / dt, 1.0
+        scratch.h, scratch.live = dt, 1.0
         start(m, state, scratch)
         if m.features.bounce:
             scratch.phase = np.where(state.rebounds.real > 0, phase.number, impact.ORDINARY)

@@ -146,6 +146,7 @@ def lift_pairs(m, s, t):
 @block
 def start_search(m, s, t):
     """No lane has been stuck yet."""
+    t.rate = 1.0 / t.h
     t.caution = 1.0
     t.pace = 0.0
     t.shortest = 1.0

@@ -193,7 +193,7 @@ def move_joint(kind, m, s, t, i):
         t.rN[i][k] = error
         unit = joint_unit(m, t, i, turns=k >= kt)
         note(t, "norm", [error / unit])
-        if has_law:
+        if m.features.limits:
             store(t.axis_unit[a + k], [unit, joint_per_length(m, t, i) if k < kt else 1.0])
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
