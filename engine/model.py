@@ -117,7 +117,7 @@ class Model:
 
     def usual_sizes(self, dt: float) -> np.ndarray:
         """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one, and by how much
-        its contacts may sag, m/N, if it is tied to the world (n_bodies, 4).
+        its contacts may sag, m/N, if it is tied to the world; the body's own weight, N (n_bodies, 5).
 
         A part is what joints hold together. Its length is the mean radius of gyration, its acceleration that of
         gravity; a contact usually carries a share of its weight."""
@@ -126,7 +126,7 @@ class Model:
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
         tied = self.tied
-        sizes = np.zeros((self.n_bodies, 4))
+        sizes = np.zeros((self.n_bodies, 5))
         for part in np.unique(parts):
             here = parts == part
             length = size[here].mean()
@@ -134,7 +134,8 @@ class Model:
             acceleration = min(gravity, MOST_MOTION * length / dt**2)
             number = max(1, min(touching[here].sum(), here.sum()))
             sag = min(LEAST_SAG * dt**2, SAG * length / gravity) / mass[here].sum() if tied[here].any() else 0.0
-            sizes[here] = mass[here].sum() * gravity / number, acceleration, length, sag
+            sizes[here, :4] = mass[here].sum() * gravity / number, acceleration, length, sag
+            sizes[here, 4] = mass[here] * gravity
         return sizes
 
     def table(self, joints: Sequence[Joint], numbers: Sequence[int]) -> JointTable:
@@ -161,7 +162,7 @@ class Model:
         m.free_fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)
         child = np.repeat(self.joint_table.child, self.joint_table.free.sum(-1))
-        m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length, _ = sizes[child].T
+        m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length, *_ = sizes[child].T
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
@@ -178,7 +179,7 @@ class Model:
         for c, contact in enumerate(mechanism.contacts):
             i = self.bodies[contact.body]
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
-            m.contact_force_scale[c], m.contact_acceleration[c], _, m.sag[c] = sizes[i]
+            m.contact_force_scale[c], m.contact_acceleration[c], _, m.sag[c], m.contact_weight[c] = sizes[i]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)

@@ -21,7 +21,7 @@ from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, sele
 from vigym.engine.kernels.sweep import each_body
 
 MOST_JUMP = 1.0  # rad
-MOST_TAUT = 2.0  # square of frequency times step, at which steps are cut
+MOST_TAUT = 2.0  # square of frequency times step, above which steps are cut
 INFINITE = 1e200
 SLOWEST = 1e-10  # of its size is as far as a body moves in a step by a force that is as good as none
 
@@ -152,14 +152,16 @@ def refuse_jump(m, s, t, i):
 @each_body
 def refuse_taut(m, s, t, i):
     """Refuse a step that is too long for a body that joints pull at from both sides, as they do at the links of a chain
-    that carries a load.
+    that carries a load; not after an impact, which passes.
 
     It swings across the pull, and forces act along the arms at the beginning of a step: as in every method of this
     kind, that only goes well if the step is less than two over the frequency."""
-    size = t.size[i][0]
+    size, square = t.size[i][0], t.h * t.h
     stiffness = t.pull[i][0] / (0.5 * s.mass[i][0] * size * size)
     t.taut = maximum(stiffness, t.taut)
-    long = less(MOST_TAUT, stiffness * t.h * t.h) & less(1.5, t.stride)
+    long = less(MOST_TAUT, stiffness * square) & less(1.5, t.stride)
+    if m.features.contacts:
+        long = long & less(0.25 * MOST_TAUT, s.taut * square)
     t.good = select(long, 0.0, t.good)
 
 

@@ -114,18 +114,18 @@ def roughness(s, c):
 
 
 def scales(m, t, c):
-    """Usual sizes of the pairs: a share of the weight, and how far things fall in a step."""
-    return cone.of(m).scales(m.contact_force_scale[c][0], m.contact_acceleration[c][0] * t.h * t.h)
+    """Usual sizes of the pairs: what the contact carried in the last step, and how far things fall in a step."""
+    return cone.of(m).scales(t.usual_force[c][0], m.contact_acceleration[c][0] * t.h * t.h)
 
 
 def usual(m, t, c):
     """Usual size of a product of the pairs, N m."""
-    return m.contact_force_scale[c][0] * m.contact_acceleration[c][0] * t.h * t.h
+    return t.usual_force[c][0] * m.contact_acceleration[c][0] * t.h * t.h
 
 
 def share(m, t, c):
     """1/usual"""
-    return t.rate * t.rate / (m.contact_force_scale[c][0] * m.contact_acceleration[c][0])
+    return t.rate * t.rate / (t.usual_force[c][0] * m.contact_acceleration[c][0])
 
 
 def unit(m, t, c, gamma):
@@ -155,7 +155,10 @@ def prepare_contact(kind, m, s, t, c):
     store(t.core0[c], here.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.axes[c], here.axes)
-    law, sizes, cold = cone.of(m), scales(m, t, c), on(t.cold)
+    cold = on(t.cold)
+    carried = maximum(s.ca[c][cone.NORMAL], m.contact_weight[c][0])
+    t.usual_force[c][0] = select(cold, m.contact_force_scale[c][0], carried)
+    law, sizes = cone.of(m), scales(m, t, c)
     phi = gap(m, c, here)
     if m.features.soft:
         K, rate = s.compliance[c][0], s.contact_damping[c][0] / t.h

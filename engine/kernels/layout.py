@@ -54,6 +54,7 @@ def model_fields(features, size):
         # usual sizes of pairs: force, N, and acceleration, m/s^2, of contacts and of axes, whose lever is the size of a
         # body for a rotation, 1 for a translation
         "contact_force_scale": (c, 1),
+        "contact_weight": (c, 1),  # of the body alone, N
         "contact_acceleration": (c, 1),
         "sag": (c, 1),  # by how much contacts of tied bodies give way while forces are sought, m/N, see contact.py
         "axis_force_scale": (size.n_axes, 1),
@@ -262,6 +263,7 @@ def scratch_fields(features, size):
         **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "work", "settled_energy"]},
         "give": (c, 1),
         "sunk": (c, 1),
+        "usual_force": (c, 1),
         "grip": (c, 1),  # normal force that bounds friction in a relaxed step, see cone.py
         # of contacts: from the centre of mass to the core point, at the current pose and at the next; rows of d(slip)
         # by dth; axes at the current pose and normal at the next where these are not fixed

@@ -12,7 +12,7 @@ from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
 from vigym.engine.kernels.quaternion import dot, vec
-from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
+from vigym.engine.kernels.simd import any_lane, block, group, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
 ROUNDS = 6.0  # of a relaxed step, and relative difference of forces at which they end
@@ -219,7 +219,10 @@ def book_attempt(m, s, t):
     t.lost = select(lost, 1.0, t.lost)
     s.substeps = select(good, s.substeps + 1.0, s.substeps)
     s.h0 = select(good, t.h, s.h0)
-    s.taut = select(good, t.taut, s.taut)
+    taut = t.taut
+    if m.features.contacts:  # not at once: an impact passes
+        taut = minimum(taut, maximum(4.0 * s.taut, HOPELESS / (m.dt * m.dt)))
+    s.taut = select(good, taut, s.taut)
     s.fresh = select(good, 0.0, select(lost, 1.0, s.fresh))
 
 

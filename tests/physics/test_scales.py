@@ -112,3 +112,22 @@ def test_a_car_rolls(mass, far):
             check(sim)
             assert not sim.status.relaxed.any()
         np.testing.assert_allclose(sim.state.v[0, 0, 0], 30.0, rtol=1e-8)
+
+
+def test_heavy_and_light_bodies_in_one_mechanism():
+    """Masses from a gram to a ton in one chain that falls flat on the floor: no step fails, and what lies there carries
+    the weight."""
+    rng = np.random.default_rng(5)
+    for masses in ((1e-3, 1.0, 1e3), (1e3, 1.0, 1e-3), (1e3, 1e-3, 1e3)):
+        m = Mechanism()
+        for k, mass in enumerate(masses):
+            m.add_body(f"link {k}", mass=mass, inertia=mass * np.array([0.01, 0.01, 0.002]))
+            if k:
+                ends = {"parent_anchor": (0.15, 0, 0), "child_anchor": (-0.15, 0, 0)}
+                m.add_joint(f"hinge {k}", "revolute", f"link {k - 1}", f"link {k}", axis=(0, 1, 0), **ends)
+            for foot, (x, y) in enumerate(product((-0.15, 0.15), (-0.05, 0.05))):
+                m.add_contact(f"foot {k} {foot}", f"link {k}", (x, y, 0), radius=0.03, friction=0.6)
+        sim = Simulator(m, dt=0.005, num_envs=8)
+        sim.set_joint_state(np.zeros((8, 2)), 0.1 * rng.normal(size=(8, 2)), x=[[0, 0, 0.05]] * 3)
+        advance(sim, 300)
+        np.testing.assert_allclose(sim.contact_forces()[..., 2].sum(1), 9.81 * sum(masses), rtol=1e-5)

@@ -97,12 +97,14 @@ def test_one_contact(cone, gravity):
     compare(sim, 1e-3)
 
 
-def test_four_corners():
+@pytest.mark.parametrize(("cone", "accuracy"), [("pyramid", 1e-4), ("exact", 3e-3)])
+def test_four_corners(cone, accuracy):
+    """How the corners share the load is not determined; with the exact cone, a trace of that is left."""
     mechanism, start = box()
-    sim = Simulator(mechanism, tolerance=1e-7)
+    sim = Simulator(mechanism, tolerance=1e-7, cone=cone)
     sim.set_state(**start)
     sim.step()
-    compare(sim, 1e-4)
+    compare(sim, accuracy)
 
 
 def test_a_chain_with_limits_and_drives():
