@@ -26,7 +26,8 @@ PRODUCTS, TIED = 1e4, 1e3
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
 # Of its size a tied body sags into a contact under its weight, at most; of h^2/mass its contacts give way
 SAG, LEAST_SAG = 4e-10, 1e-6
-LEAST_MOTION, MOST_MOTION = 1e-8, 0.1  # of its size a body usually moves in a step, between these
+# Of its size a body usually moves in a step, between these; without gravity as much as things do on Earth
+LEAST_MOTION, MOST_MOTION, WEIGHTLESS_MOTION = 1e-8, 0.1, 0.01
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,12 @@ class Model:
         mass, touching = np.array([body.mass for body in bodies]), np.zeros(self.n_bodies)
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
-        tied = self.tied
+        tied, motion = self.tied, LEAST_MOTION if self.mechanism.gravity.any() else WEIGHTLESS_MOTION
         sizes = np.zeros((self.n_bodies, 5))
         for part in np.unique(parts):
             here = parts == part
             length = size[here].mean()
-            gravity = max(np.linalg.norm(self.mechanism.gravity), LEAST_MOTION * length / dt**2)
+            gravity = max(np.linalg.norm(self.mechanism.gravity), motion * length / dt**2)
             acceleration = min(gravity, MOST_MOTION * length / dt**2)
             number = max(1, min(touching[here].sum(), here.sum()))
             sag = min(LEAST_SAG * dt**2, SAG * length / gravity) / mass[here].sum() if tied[here].any() else 0.0

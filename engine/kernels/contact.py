@@ -130,7 +130,8 @@ def share(m, t, c):
 
 def unit(m, t, c, gamma):
     """Force by which errors of the contact are judged, N: what acts on the body, and what the contact carries."""
-    return t.unit[m.contact_body[c]][0] + gamma
+    force = t.unit[m.contact_body[c]][0] + gamma
+    return force + t.ample if m.features.bounce else force
 
 
 def whole_force(m, s, t, c):
@@ -139,10 +140,15 @@ def whole_force(m, s, t, c):
     return [force[0] + t.given[c][0], *force[1:]] if m.features.bounce else force
 
 
-def pressed(m, t, c, a, b):
-    """Whether the normal force of a contact with the numbers a, b is large, rather than its gap."""
-    force, length = scales(m, t, c)[cone.NORMAL]
-    return less(b[cone.NORMAL] * force, a[cone.NORMAL] * length)
+def pressed(m, s, t, c, a, b):
+    """Whether the normal force of a contact with the numbers a, b is large, rather than its gap: whether it is more than
+    what would close the gap."""
+    return less(b[cone.NORMAL] * inertia(m, s, t, c), a[cone.NORMAL])
+
+
+def inertia(m, s, t, c):
+    """Force that moves the contact's body by 1 m in a step, N/m."""
+    return s.mass[m.contact_body[c]][0] * t.rate * t.rate
 
 
 @each_contact

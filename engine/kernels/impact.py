@@ -35,6 +35,9 @@ from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each
 
 SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
 NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
+# In the steady phase, residuals are CLOSE in comparison with the force of the impact; products are judged by AMPLE times
+# that force, as what they add to a force is taken off it again (`load`)
+CLOSE, AMPLE = 1e-8, 1e3
 GAIN = 1e-9  # of its kinetic energy that a group may gain, for rounding
 TRIES = 5.0  # of the factor
 MARGIN = 0.01  # of what the factor is lowered by at first, taken off it in addition
@@ -98,11 +101,10 @@ def know_contact(kind, m, s, t, c):
 def load(m, s, t, prefix, c):
     """Normal force of a contact in an earlier phase, N.
 
-    The solver leaves force and gap as a small product. By as much as the gap is too wide, in proportion to their usual
-    sizes, the force is too large: where nothing presses, this is all of it."""
-    usual, length = contact.scales(m, t, c)[cone.NORMAL]
+    The solver leaves force and gap as a small product. By what would close the gap, the force is too large: where
+    nothing presses, this is all of it."""
     force, gap = (getattr(s, f"{prefix}_{name}")[c][cone.NORMAL] for name in ("ca", "cb"))
-    return maximum(force - (usual / length) * gap, 0.0)
+    return maximum(force - contact.inertia(m, s, t, c) * gap, 0.0)
 
 
 def kick(m, s, t, c):
@@ -123,7 +125,8 @@ def carry_body(m, s, t, i):
     for k in range(6):
         t.known[i][k] = select(steady, known[k] + (last[k] - new[k]), known[k])
         t.V[i][k] = select(later, V0[k], t.V[i][k])
-    blow = select(steady, t.blow, 0.0)
+    blow = select(steady, t.blow * maximum(CLOSE / m.tolerance, 1.0), 0.0)
+    t.ample = AMPLE * blow
     t.least_unit[i][0] = t.least_unit[i][0] + blow
     t.least_unit[i][1] = t.least_unit[i][1] + t.size[i][0] * blow
 
@@ -283,8 +286,8 @@ def strike_contact(kind, m, s, t, c):
     approach = -1.0 * (dot(row[:3], vec(s.v[i])) + dot(row[3:], om0))
     pull = -1.0 * dot(row[:3], add(vec(m.gravity[0]), scale(1.0 / s.mass[i][0], vec(s.force[i]))))
     slow = maximum(SLOW * t.h * pull, 0.0) + NOISE * m.accuracy / (t.h * t.per_length[i][0])
-    lands = contact.pressed(m, t, c, vec(t.ca[c]), vec(t.cb[c])) & less(slow, approach)
-    lay = contact.pressed(m, t, c, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
+    lands = contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])) & less(slow, approach)
+    lay = contact.pressed(m, s, t, c, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
     new = lands & (~lay) & (~less(0.0, due)) & less(0.0, s.restitution[c][0])
     s.struck[c][0] = select(good, select(new, t.h * t.ca[c][cone.NORMAL], 0.0), due)
 

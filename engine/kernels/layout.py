@@ -257,7 +257,7 @@ def scratch_fields(features, size):
         "command": (a, 1),
         "ddry": (a, 1),
         # of impacts, see impact.py
-        **scalars("phase due blow kicked excess tries"),
+        **scalars("phase due blow ample kicked excess tries"),
         "given": (bounces, 1),
         "moved": (n + 1 if features.bounce else 0, 6),  # by how much forces move bodies, m and rad; the world stays 0
         **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "work", "settled_energy"]},
