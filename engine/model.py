@@ -126,6 +126,7 @@ class Model:
         mass, touching = np.array([body.mass for body in bodies]), np.zeros(self.n_bodies)
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
+        dt = float(np.clip(dt, 1e-100, 1e100))
         tied, motion = self.tied, LEAST_MOTION if self.mechanism.gravity.any() else WEIGHTLESS_MOTION
         sizes = np.zeros((self.n_bodies, 5))
         for part in np.unique(parts):

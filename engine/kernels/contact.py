@@ -141,7 +141,7 @@ def whole_force(m, s, t, c):
 
 
 def pressed(m, s, t, c, a, b):
-    """Whether the normal force of a contact with the numbers a, b is large, rather than its gap: whether it is more than
+    """Whether the normal force of a contact with the numbers a, b is large, rather than its gap: more than
     what would close the gap."""
     return less(b[cone.NORMAL] * inertia(m, s, t, c), a[cone.NORMAL])
 

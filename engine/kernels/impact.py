@@ -35,7 +35,7 @@ from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each
 
 SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
 NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
-# In the steady phase, residuals are CLOSE in comparison with the force of the impact; products are judged by AMPLE times
+# In the steady phase, residuals are CLOSE beside the force of the impact; products are judged by AMPLE times
 # that force, as what they add to a force is taken off it again (`load`)
 CLOSE, AMPLE = 1e-8, 1e3
 GAIN = 1e-9  # of its kinetic energy that a group may gain, for rounding

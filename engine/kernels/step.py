@@ -178,7 +178,6 @@ def choose(m, s, t):
     """Step length and masks of the next attempt."""
     t.h = t.stride * (m.dt * (1.0 / TICKS))
     t.pull[m.n_bodies][0] = t.taut = 0.0
-    s.h0 = select(on(s.fresh), minimum(t.h, s.h0), s.h0)  # any length will do that does not turn bodies too far
     t.live = select(less(0.5, t.todo), 1.0, 0.0)
     t.good = 0.0
 

@@ -103,7 +103,7 @@ def test_contact_forces_carry_the_weight():
 def balance(sim: Simulator, mass: float, steps: int, push=None) -> None:
     """m (v1 - v0) = h (contact forces + weight + push) in every step, and in all of them together.
 
-    Each step to its tolerance, in N, times h.
+    Each step to its tolerance of the forces that act, times h.
     """
     weight = mass * np.array([0, 0, -GRAVITY]) + (0 if push is None else push)
     start, impulse = sim.state.v[:, 0], 0.0
@@ -112,9 +112,11 @@ def balance(sim: Simulator, mass: float, steps: int, push=None) -> None:
         advance(sim, 1, force=None if push is None else push[None])
         part = sim.dt * (sim.contact_forces().sum(1) + weight)
         whole = sim.status.substeps == 1
-        assert np.abs(mass * (sim.state.v[:, 0] - v0) - part)[whole].max(initial=0) < 2 * sim.dt * sim.tolerance
+        error = np.abs(mass * (sim.state.v[:, 0] - v0) - part)
+        bound = 2 * sim.tolerance * (sim.dt * mass * GRAVITY + np.abs(part).max(-1, keepdims=True))
+        assert (error < bound)[whole].all()
         impulse = impulse + np.where(whole[:, None], part, mass * (sim.state.v[:, 0] - v0))
-    np.testing.assert_allclose(mass * (sim.state.v[:, 0] - start), impulse, atol=2 * steps * sim.dt * sim.tolerance)
+    np.testing.assert_allclose(mass * (sim.state.v[:, 0] - start), impulse, atol=20 * steps * sim.dt * sim.tolerance)
 
 
 def test_an_impact_changes_momentum_by_the_impulse_of_its_forces():

@@ -216,7 +216,7 @@ def test_a_drive_does_not_pay_for_a_rebound_nor_forbid_it():
         sim.set_joint_state([[0.0]], [[30.0]], x=[[0, 0, 0.2004], [0, 0, 0]], v=[[0, 0, -1.0], [0, 0, 0]])
         advance(sim, 4, effort=[[effort]])
         speeds.append(sim.state.v[0, 0, 2])
-    np.testing.assert_allclose(speeds, 0.9, rtol=1e-5)
+    np.testing.assert_allclose(speeds, 0.9, rtol=5e-4)
 
 
 def test_a_soft_contact_beside_one_that_bounces():

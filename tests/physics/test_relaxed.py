@@ -16,7 +16,7 @@ NUM, FRICTION, DT = 64, 0.5, 0.01
 
 @pytest.fixture(scope="module", params=["exact", "pyramid"])
 def pushed(request) -> Simulator:
-    """After steps with small targets, of which at least one is relaxed in the last."""
+    """After steps with small targets, some of which could not be solved at once."""
     m = snake.build(
         links=8,
         mass=0.4,
@@ -34,7 +34,8 @@ def pushed(request) -> Simulator:
     assert not sim.status.relaxed.any()
     target = 0.01 * np.random.default_rng(0).normal(size=(NUM, axes))
     advance(sim, 4, target=target)  # every step converged, no gap below -1e-9 m, no joint open
-    assert 0 < sim.status.relaxed.sum() < NUM / 4
+    assert sim.status.iterations.max() > 40  # one attempt has no more
+    assert sim.status.relaxed.sum() < NUM / 4
     assert (sim.status.substeps == 1).all()
     return sim
 
@@ -51,7 +52,8 @@ def test_friction_stays_in_its_cone_and_opposes_the_motion(pushed):
     frame = np.array([[*contact.tangents] for contact in pushed.model.mechanism.contacts])
     tangential = np.einsum("nci,cti->nct", forces, frame)
     size = np.linalg.norm(tangential, 1 if pushed.cone == "pyramid" else 2, axis=-1)
-    assert (size <= FRICTION * forces[..., 2] + 1e-5).all()
+    exact = pushed.status.relaxed == 0  # others have the bound of the round before
+    assert (size <= FRICTION * forces[..., 2] + 1e-5)[exact].all()
     assert (np.einsum("nci,nci->nc", forces[..., :2], slip[..., :2]) <= 1e-6).all()
 
 

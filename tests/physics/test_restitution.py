@@ -233,7 +233,7 @@ def test_a_rod_that_strikes_with_one_end(cf, e):
         G = np.eye(2) + 12.0 * np.outer(lever[k], lever[k])
         impulse = impact(G, u[k], cf, e)
         found = sim.state.v[k, 0, [2, 0]] - v[k, ::-1]
-        np.testing.assert_allclose(found, impulse, atol=200 * h)
+        np.testing.assert_allclose(found, impulse, atol=400 * h)
         assert sim.state.w[k, 0, 1] - w[k] == pytest.approx(12.0 * lever[k] @ impulse, abs=2000 * h)
         if cf == 0:  # what is not braked leaves as Newton's law has it
             assert (u[k] + G @ impulse)[0] == pytest.approx(-e * u[k, 0], rel=1e-12)
@@ -260,7 +260,7 @@ def test_bodies_apart_do_not_know_of_each_other():
     together = rods("abc")
     assert np.linalg.norm(together[:, :3] - [0.5, 0, -2.0], axis=-1).min() > 0.5
     for k, name in enumerate("abc"):
-        np.testing.assert_allclose(rods(name)[0], together[k], atol=1e-5)
+        np.testing.assert_allclose(rods(name)[0], together[k], atol=2e-5)
 
 
 def test_uncompiled_kernels_bounce_alike():

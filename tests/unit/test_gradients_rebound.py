@@ -94,10 +94,10 @@ def test_one_contact(cone, gravity):
     sim = Simulator(mechanism, dt=0.005, tolerance=1e-7, cone=cone)
     sim.set_state(**start)
     sim.step()
-    compare(sim, 1e-3)
+    compare(sim, 2e-3)
 
 
-@pytest.mark.parametrize(("cone", "accuracy"), [("pyramid", 1e-4), ("exact", 3e-3)])
+@pytest.mark.parametrize(("cone", "accuracy"), [("pyramid", 3e-4), ("exact", 3e-3)])
 def test_four_corners(cone, accuracy):
     """How the corners share the load is not determined; with the exact cone, a trace of that is left."""
     mechanism, start = box()
