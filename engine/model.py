@@ -22,7 +22,7 @@ OUT_OF_REACH = 1.0  # m
 ACCURACY = 1e-10
 # Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force in a
 # step. TIED times as closely where the forces of contacts may not be determined: sqrt(product / sag) is left of them.
-PRODUCTS, TIED = 1e4, 1e3
+PRODUCTS, TIED = 1e4, 1e2
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
 # Of its size a tied body sags into a contact under its weight, at most; of h^2/mass its contacts give way
 SAG, LEAST_SAG = 4e-10, 1e-6

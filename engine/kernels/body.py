@@ -152,16 +152,14 @@ def refuse_jump(m, s, t, i):
 @each_body
 def refuse_taut(m, s, t, i):
     """Refuse a step that is too long for a body that joints pull at from both sides, as they do at the links of a chain
-    that carries a load; not after an impact, which passes.
+    that carries a load, if the step before had to be cut for that: what is taut for once, as in an impact, passes.
 
     It swings across the pull, and forces act along the arms at the beginning of a step: as in every method of this
     kind, that only goes well if the step is less than two over the frequency."""
     size, square = t.size[i][0], t.h * t.h
     stiffness = t.pull[i][0] / (0.5 * s.mass[i][0] * size * size)
     t.taut = maximum(stiffness, t.taut)
-    long = less(MOST_TAUT, stiffness * square) & less(1.5, t.stride)
-    if m.features.contacts:
-        long = long & less(0.25 * MOST_TAUT, s.taut * square)
+    long = less(MOST_TAUT, stiffness * square) & less(0.25 * MOST_TAUT, s.taut * square) & less(1.5, t.stride)
     t.good = select(long, 0.0, t.good)
 
 

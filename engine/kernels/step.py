@@ -221,7 +221,7 @@ def book_attempt(m, s, t):
     taut = t.taut
     if m.features.contacts:  # not at once: an impact passes
         taut = minimum(taut, maximum(4.0 * s.taut, HOPELESS / (m.dt * m.dt)))
-    s.taut = select(good, taut, s.taut)
+    s.taut = select(good, select(less(stride, TICKS - 0.5), taut, 0.0), s.taut)
     s.fresh = select(good, 0.0, select(lost, 1.0, s.fresh))
 
 

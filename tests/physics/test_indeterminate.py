@@ -13,7 +13,7 @@ from scenes import advance
 from vigym import Mechanism, Simulator
 
 CONES = pytest.mark.parametrize("cone", ["exact", "pyramid"])
-LEFT = 0.01  # of the weight
+LEFT = 0.02  # of the weight
 
 
 def cart(gap: float, mass: float = 1.0, side: float = 0.1) -> Mechanism:

@@ -34,7 +34,6 @@ def pushed(request) -> Simulator:
     assert not sim.status.relaxed.any()
     target = 0.01 * np.random.default_rng(0).normal(size=(NUM, axes))
     advance(sim, 4, target=target)  # every step converged, no gap below -1e-9 m, no joint open
-    assert sim.status.iterations.max() > 40  # one attempt has no more
     assert sim.status.relaxed.sum() < NUM / 4
     assert (sim.status.substeps == 1).all()
     return sim
