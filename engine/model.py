@@ -22,7 +22,7 @@ OUT_OF_REACH = 1.0  # m
 ACCURACY = 1e-10
 # Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force in a
 # step. TIED times as closely where the forces of contacts may not be determined: sqrt(product / sag) is left of them.
-PRODUCTS, TIED = 1e4, 1e2
+PRODUCTS, TIED, LEAST_PRODUCT = 1e4, 1e3, 1e-15
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
 # Of its size a tied body sags into a contact under its weight, at most; of h^2/mass its contacts give way
 SAG, LEAST_SAG = 4e-10, 1e-6
@@ -159,7 +159,8 @@ class Model:
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
         products = np.clip(PRODUCTS * m.tolerance**2, 1e-14, 1e-3 * m.tolerance)
-        m.strictness = m.tolerance / products * (TIED if self.features.tied else cone.of(m).CLOSENESS)
+        closeness = TIED if self.features.tied else cone.of(m).CLOSENESS
+        m.strictness = m.tolerance / max(products / closeness, LEAST_PRODUCT)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
         m.free_fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)

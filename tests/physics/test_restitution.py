@@ -240,7 +240,8 @@ def test_a_rod_that_strikes_with_one_end(cf, e):
 
 
 def test_bodies_apart_do_not_know_of_each_other():
-    # three rods in one mechanism, each alone, and with another one that strikes at the same time: to the tolerance
+    # three rods in one mechanism, each alone, and with another one that strikes at the same time: to the tolerance, by
+    # the largest impact of all
     def rods(names: str) -> np.ndarray:
         m = Mechanism()
         turns = dict(zip("abc", (0.3, 0.9, 0.0), strict=True))
@@ -260,7 +261,7 @@ def test_bodies_apart_do_not_know_of_each_other():
     together = rods("abc")
     assert np.linalg.norm(together[:, :3] - [0.5, 0, -2.0], axis=-1).min() > 0.5
     for k, name in enumerate("abc"):
-        np.testing.assert_allclose(rods(name)[0], together[k], atol=1e-4)
+        np.testing.assert_allclose(rods(name)[0], together[k], atol=1e-3)
 
 
 def test_uncompiled_kernels_bounce_alike():
