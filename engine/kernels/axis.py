@@ -165,7 +165,7 @@ def share(m, t, a):
 
 
 def product_units(m, s, t, a):
-    """What products of the pairs are judged by: efforts that act there times a motion; those that do not slide creep by
+    """Units of the products of the pairs: efforts that act there times a motion; those that do not slide creep by
     product / friction in a step."""
     effort, per_motion = vec(t.axis_unit[a])
     cut = t.mobility[a][0] * (effort + s.effort_limit[a][0])
@@ -175,7 +175,7 @@ def product_units(m, s, t, a):
 
 
 def errors(m, s, t, a, over, rows):
-    """What counts against the tolerance: efforts, motions and their products, each in its own unit."""
+    """Errors that count against the tolerance: efforts, motions and their products, each in its own unit."""
     effort, per_motion = vec(t.axis_unit[a])
     units, stiff = product_units(m, s, t, a), 1.0 / t.mobility[a][0]
     # what a stiff drive would like to apply is no measure, but it is rounded

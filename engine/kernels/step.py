@@ -142,18 +142,19 @@ def begin(m, s, t):
         for j in range(6):
             t.D[world][k, j] = 0.0
     t.todo = select(on(t.lost), 0.0, TICKS * s.real)
-    t.stride = first_stride(s.taut * (m.dt * m.dt / HOPELESS), 4.0)
+    t.stride = first_stride(s.taut * (m.dt * m.dt / HOPELESS))
     t.cold = s.fresh
     s.floor = select(on(s.fresh), m.first_floor, s.floor)
     s.old_h0 = s.h0
 
 
-def first_stride(excess, ratio):
-    """Ticks of the first attempt: all, or half as many for each `ratio` in an excess over what a whole step can do."""
+def first_stride(excess):
+    """Ticks of the first attempt: all, or half as many for each factor of 4 in the excess of a squared rate times step
+    over what a whole step can do."""
     stride = TICKS
     for _ in range(HALVINGS):
         stride = select(less(1.0, excess), 0.5 * stride, stride)
-        excess = excess * (1.0 / ratio)
+        excess = 0.25 * excess
     return stride
 
 
@@ -164,7 +165,7 @@ def remember_body(m, s, t, i):
         for k, value in enumerate(vec(now[i])):
             old[i][k] = value
     w, most = vec(s.w[i]), MOST_TURN / m.dt
-    t.stride = minimum(t.stride, first_stride(dot(w, w) / (most * most), 4.0))
+    t.stride = minimum(t.stride, first_stride(dot(w, w) / (most * most)))
 
 
 @each_axis
