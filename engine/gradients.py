@@ -19,7 +19,7 @@ from vigym.engine import parameters
 from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
 from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
-from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
+from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, measure, residual, start, substitute
 from vigym.engine.kernels.quaternion import matrix, matvec, store
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
@@ -156,6 +156,10 @@ def differentiate(
         if phase.prefix:
             at_kept(state, scratch, phase.prefix)
         residual(m, state, scratch)
+        if scratch.even.any():
+            look_back(m, state, scratch)
+            even_arms(m, state, scratch)
+        measure(m, state, scratch)
     for name in RESIDUALS:
         setattr(real_t, name, getattr(t, name).imag / STEP)
     factorize(m, real_s, real_t)
@@ -251,7 +255,7 @@ def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> Non
     """Put the unknowns where the last step found them."""
     for name in UNKNOWNS:
         setattr(t, name, getattr(s, name))
-    t.relax = 0.0
+    t.relax, t.even = 0.0, s.even.real
     t.V = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
 
 

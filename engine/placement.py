@@ -162,5 +162,5 @@ class Placement:
 
     def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
         """Write a state, with nothing to start warm from."""
-        clean = {"fresh": 1.0, "struck": 0.0, "taut": 0.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}
+        clean = {"fresh": 1.0, "struck": 0.0, "even": 0.0, "owed": 0.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}
         self._lanes.put(env, **state._asdict(), angle=phi[..., None], rate=rates[..., None], h0=h0, **clean)

@@ -21,7 +21,6 @@ from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, sele
 from vigym.engine.kernels.sweep import each_body
 
 MOST_JUMP = 1.0  # rad
-MOST_TAUT = 2.0  # square of frequency times step, above which steps are cut
 INFINITE = 1e200
 SLOWEST = 1e-10  # of its size is as far as a body moves in a step by a force that is as good as none
 
@@ -80,7 +79,6 @@ def prepare_body(m, s, t, i):
     store(t.V[i], v + om)
     if m.features.balls:
         store(t.q_before[i], integrator.advance(h0, (x, q), (scale(-1.0, v), scale(-1.0, om)))[1])
-    t.pull[i][0] = 0.0
     inertia = vec(s.inertia[i])
     size = sqrt((inertia[0] + inertia[3] + inertia[5]) / mass)
     force = mass * (m.free_fall + SLOWEST * size / (h * h)) + largest(vec(s.force[i]))
@@ -147,20 +145,6 @@ def refuse_jump(m, s, t, i):
     change = scale(t.h, sub(om, matvec(mat(t.R[i]), vec(s.w[i]))))
     jumped = less(MOST_JUMP * MOST_JUMP, dot(change, change)) & less(1.5, t.stride)
     t.good = select(jumped, 0.0, t.good)
-
-
-@each_body
-def refuse_taut(m, s, t, i):
-    """Refuse a step that is too long for a body that joints pull at from both sides, as they do at the links of a chain
-    that carries a load, if the step before had to be cut for that: what is taut for once, as in an impact, passes.
-
-    It swings across the pull, and forces act along the arms at the beginning of a step: as in every method of this
-    kind, that only goes well if the step is less than two over the frequency."""
-    size, square = t.size[i][0], t.h * t.h
-    stiffness = t.pull[i][0] / (0.5 * s.mass[i][0] * size * size)
-    t.taut = maximum(stiffness, t.taut)
-    long = less(MOST_TAUT, stiffness * square) & less(0.25 * MOST_TAUT, s.taut * square) & less(1.5, t.stride)
-    t.good = select(long, 0.0, t.good)
 
 
 @each_body

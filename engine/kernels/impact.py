@@ -152,7 +152,7 @@ def review_rebound(m, s, t):
 
 @each_body
 def clear_review(m, s, t, i):
-    t.energy[i][0] = t.energy0[i][0] = t.work[i][0] = 0.0
+    t.energy[i][0] = t.energy0[i][0] = t.group_work[i][0] = 0.0
 
 
 def kinetic(mass, J, v, om):
@@ -168,13 +168,12 @@ def sum_energy(m, s, t, i):
     g, mass, J, R = m.group[i], s.mass[i][0], body.symmetric(vec(t.J[i])), mat(t.R[i])
     v0, om0 = vec(s.v[i]), matvec(R, vec(s.w[i]))
     v, om = body.velocity(t, i)
-    moved = scale(0.5 * t.h, add(v0 + om0, v + om))
+    moved = vec(t.moved[i])
     force = add(scale(mass, vec(m.gravity[0])), vec(s.force[i]))
     torque = matvec(R, vec(s.torque[i]))
-    store(t.moved[i], moved)
     t.energy0[g][0] = t.energy0[g][0] + kinetic(mass, J, v0, om0)
     t.energy[g][0] = t.energy[g][0] + kinetic(mass, J, v, om)
-    t.work[g][0] = t.work[g][0] + (dot(force, moved[:3]) + dot(torque, moved[3:]))
+    t.group_work[g][0] = t.group_work[g][0] + (dot(force, moved[:3]) + dot(torque, moved[3:]))
 
 
 @each_joint
@@ -196,7 +195,7 @@ def sum_work(kind, m, s, t, i):
     else:
         work += [dot(axes[kt + k], wrench[3:]) * dot(axes[kt + k], turned) for k in range(kr)]
     g = m.group[child]
-    t.work[g][0] = t.work[g][0] + sum_of([0.0, *work])
+    t.group_work[g][0] = t.group_work[g][0] + sum_of([0.0, *work])
 
 
 @each_contact
@@ -205,7 +204,7 @@ def sum_soft(kind, m, s, t, c):
     g, moved = group_of(m, c), vec(t.moved[m.contact_body[c]])
     F, force = contact.force_rows(kind, m, t, c), contact.whole_force(m, s, t, c)
     work = dot(contact.wrench(F, force)[:3], moved[:3]) + dot(contact.wrench(F, force)[3:], moved[3:])
-    t.work[g][0] = t.work[g][0] + select(less(0.0, s.compliance[c][0]), work, 0.0)
+    t.group_work[g][0] = t.group_work[g][0] + select(less(0.0, s.compliance[c][0]), work, 0.0)
 
 
 def keep(s, t, name, i):
@@ -245,7 +244,7 @@ def keep_axis(m, s, t, a):
 @each_body
 def review_group(m, s, t, i):
     """Energy without a rebound; with it, a lower factor for a group that has more than it may."""
-    good, energy = on(t.good), t.energy[i][0] - t.work[i][0]
+    good, energy = on(t.good), t.energy[i][0] - t.group_work[i][0]
     plain = good & at(t, ORDINARY)
     least = select(plain, energy, t.settled_energy[i][0])
     t.settled_energy[i][0] = least
@@ -296,7 +295,7 @@ def strike_contact(kind, m, s, t, c):
 def budget_group(m, s, t, i):
     """What a group may have after a rebound: its energy before the impact, and the work since then."""
     before, due = t.energy0[i][0], on(t.group_due[i][0])
-    budget = select(due, maximum(s.budget[i][0], before), before) + t.work[i][0]
+    budget = select(due, maximum(s.budget[i][0], before), before) + t.group_work[i][0]
     s.budget[i][0] = select(on(t.good), budget, s.budget[i][0])
 
 

@@ -17,7 +17,7 @@ and a warm start close to them needs one iteration or two; those of one whose mo
 step are not, and start on a central path that is as wide as this takes.
 """
 
-from vigym.engine.kernels import axis, body, contact, joint, ldu, pairs
+from vigym.engine.kernels import arms, axis, body, contact, joint, ldu, pairs
 from vigym.engine.kernels.quaternion import scale, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
@@ -46,12 +46,29 @@ def start(m, s, t):
 
 
 @block
+def look_back(m, s, t):
+    """Poses before the current one, for arms that are even."""
+    arms.look_back(m, s, t)
+
+
+@block
 def residual(m, s, t):
-    """All residuals at the current guess, and their norms."""
+    """All residuals at the current guess."""
     clear_norm(m, s, t)
     body.move_body(m, s, t)
     joint.move_joint(m, s, t)
     contact.move_contact(m, s, t)
+
+
+@block
+def even_arms(m, s, t):
+    """What the residuals are in lanes whose arms are even."""
+    arms.even_joint(m, s, t)
+
+
+@block
+def measure(m, s, t):
+    """Norms of the residuals, and what they say."""
     measure_body(m, s, t)
     axis.measure_axis(m, s, t)
     check(m, s, t)

@@ -222,16 +222,6 @@ def advance_wrench(t, i, change):
 
 
 @each_joint
-def pull_joint(kind, m, s, t, i):
-    """Stiffness by which the joint's force turns its bodies back, N m/rad: force along the arm that it pulls at."""
-    if is_floating(kind):
-        return
-    c, p, force = m.child[i], m.parent[i], vec(t.wrench[i])[:3]
-    t.pull[c][0] = t.pull[c][0] + dot(force, vec(t.rho[i]))
-    t.pull[p][0] = t.pull[p][0] - dot(force, vec(t.arm[i]))
-
-
-@each_joint
 def finish_joint(kind, m, s, t, i):
     """Commit the wrench and the unwound joint coordinates at the next pose in the lanes that converged."""
     good = on(t.good)

@@ -110,7 +110,8 @@ def state_fields(features, size):
         "v": (n, 3),
         "w": (n, 3),
         "h0": (),  # length of the (sub)step that led here
-        "taut": (),  # largest stiffness over inertia by which joints pull at a body, 1/s^2, see body.refuse_taut
+        "even": (),  # how even the arms of joints were in it, see arms.py
+        "owed": (),  # work that joints have done, J
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "struck": (bounces, 1),  # normal impulse that brought a contact to the ground, of which a rebound is due, N s
@@ -182,8 +183,10 @@ def scratch_fields(features, size):
         # relaxed step (cone.py), whether another one follows, and how far forces are apart; lanes that go on with the
         # same attempt; ticks left and ticks a substep
         **scalars("h rate live good cold lost relax another apart again todo stride"),
+        # of joints' arms: see arms.py
+        **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
-        **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison taut"),
+        **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison"),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),
@@ -199,6 +202,8 @@ def scratch_fields(features, size):
         "V": (n, 6),  # v, om
         "tangent": (n, integrator.KEPT),
         "xn": (n + 1, 3),
+        "x_before": (n + 1, 3),
+        "R_before": (n + 1, 3, 3),
         "qn": (n + 1, 4),
         "Rn": (n + 1, 3, 3),
         "r": (n + 1, 6),
@@ -259,8 +264,8 @@ def scratch_fields(features, size):
         # of impacts, see impact.py
         **scalars("phase due blow ample kicked excess tries"),
         "given": (bounces, 1),
-        "moved": (n + 1 if features.bounce else 0, 6),  # by how much forces move bodies, m and rad; the world stays 0
-        **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "work", "settled_energy"]},
+        "moved": (n + 1, 6),  # by how much forces move bodies, m and rad; the world stays 0
+        **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "group_work", "settled_energy"]},
         "give": (c, 1),
         "sunk": (c, 1),
         "usual_force": (c, 1),

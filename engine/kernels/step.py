@@ -6,18 +6,27 @@ too, it is left as it was before the step, says so, and takes no part in the res
 sixty-fourths of dt.
 """
 
-from vigym.engine.kernels import axis, body, contact, impact, joint
-from vigym.engine.kernels.body import INFINITE, MOST_TAUT
+from vigym.engine.kernels import arms, axis, body, contact, impact, joint
+from vigym.engine.kernels.arms import EVEN
+from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
-from vigym.engine.kernels.interior_point import learn, lift_pairs, newton_step, residual, start
+from vigym.engine.kernels.interior_point import (
+    even_arms,
+    learn,
+    lift_pairs,
+    look_back,
+    measure,
+    newton_step,
+    residual,
+    start,
+)
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
 ROUNDS = 6.0  # of a relaxed step, and relative difference of forces at which they end
 AGREED = 1e-6
-HOPELESS = 2.0 * MOST_TAUT  # what is that taut is not tried in a whole step
 HALVINGS = 6
 
 
@@ -36,8 +45,13 @@ def step(m, states, t, first, last, repeat, resumed):
             begin_step(m, s, t)
             while any_lane(t, "todo"):
                 begin_substep(m, s, t)
+                if any_lane(t, "even"):
+                    look_back(m, s, t)
                 for _ in range(m.max_iterations):
                     residual(m, s, t)
+                    if any_lane(t, "even"):
+                        even_arms(m, s, t)
+                    measure(m, s, t)
                     if not any_lane(t, "live"):
                         break
                     newton_step(m, s, t)
@@ -92,8 +106,11 @@ def begin_substep(m, s, t):
 def finish_substep(m, s, t):
     """Commit the lanes that converged, and book what happened."""
     body.refuse_jump(m, s, t)
-    joint.pull_joint(m, s, t)
-    body.refuse_taut(m, s, t)
+    arms.move_by_mean(m, s, t)
+    arms.pull_joint(m, s, t)
+    arms.pull_body(m, s, t)
+    arms.push_contact(m, s, t)
+    arms.judge_arms(m, s, t)
     if m.features.contacts:
         start_judging(m, s, t)
         contact.judge_contact(m, s, t)
@@ -130,9 +147,9 @@ def begin(m, s, t):
     """Start of a step: the world's pose, all ticks still to do in real lanes, full stride, warm start."""
     world = m.n_bodies
     for k in range(3):
-        t.x[world][k] = t.xn[world][k] = 0.0
+        t.x[world][k] = t.xn[world][k] = t.x_before[world][k] = 0.0
         for j in range(3):
-            t.R[world][k, j] = t.Rn[world][k, j] = 1.0 if j == k else 0.0
+            t.R[world][k, j] = t.Rn[world][k, j] = t.R_before[world][k, j] = 1.0 if j == k else 0.0
     for k in range(4):
         t.q[world][k] = t.qn[world][k] = 1.0 if k == 0 else 0.0
     t.unit[world][0] = t.unit[world][1] = INFINITE
@@ -142,7 +159,7 @@ def begin(m, s, t):
         for j in range(6):
             t.D[world][k, j] = 0.0
     t.todo = select(on(t.lost), 0.0, TICKS * s.real)
-    t.stride = first_stride(s.taut * (m.dt * m.dt / HOPELESS))
+    t.stride, t.even, t.round = TICKS, 0.0, 0.0
     t.cold = s.fresh
     s.floor = select(on(s.fresh), m.first_floor, s.floor)
     s.old_h0 = s.h0
@@ -178,7 +195,9 @@ def remember_axis(m, s, t, a):
 def choose(m, s, t):
     """Step length and masks of the next attempt."""
     t.h = t.stride * (m.dt * (1.0 / TICKS))
-    t.pull[m.n_bodies][0] = t.taut = 0.0
+    t.pull[m.n_bodies][0] = t.taut = t.pushed = t.work = t.energy_scale = 0.0
+    for k in range(6):
+        t.moved[m.n_bodies][k] = 0.0
     t.live = select(less(0.5, t.todo), 1.0, 0.0)
     t.good = 0.0
 
@@ -201,28 +220,31 @@ def book_attempt(m, s, t):
     """Book the attempt: time passed, or relaxed contacts, or a shorter stride, or given up."""
     todo, stride = t.todo, t.stride
     trying, good = less(0.5, todo), on(t.good)
-    failed = cut = trying & (~good)
+    failed = trying & (~good)
     if m.features.bounce:  # lanes that go on with the same attempt, see impact.py
-        failed = cut = failed & (~on(t.again))
-    relax, cold = 0.0, select(failed, 1.0, 0.0)
+        failed = failed & (~on(t.again))
+    uneven, relax = on(t.uneven), 0.0
+    cold = select(failed, select(uneven, t.cold, 1.0), 0.0)
+    cut = failed & (~uneven) & less(0.0, t.even)
     if m.features.contacts:
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
         cut = failed & relaxed & (~another)
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
-        relax = select(failed & (~cut), t.relax + 1.0, 0.0)
+        relax = select(failed & (~cut) & (~uneven), t.relax + 1.0, 0.0)
+    even = select(failed & (~cut), select(uneven, t.next, EVEN), 0.0)
     if m.features.bounce:
-        relax, cold = select(on(t.again), t.relax, relax), select(on(t.again), t.cold, cold)
+        again = on(t.again)
+        relax, cold, even = (select(again, old, new) for old, new in ((t.relax, relax), (t.cold, cold), (t.even, even)))
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
     t.stride = select(cut, stride * 0.5, stride)
     t.relax, t.cold = relax, cold
+    s.even = select(good, t.even, s.even)
+    s.owed = select(good, t.owed, s.owed)
+    t.even, t.round = even, select(uneven, t.round + 1.0, 0.0)
     t.lost = select(lost, 1.0, t.lost)
     s.substeps = select(good, s.substeps + 1.0, s.substeps)
     s.h0 = select(good, t.h, s.h0)
-    taut = t.taut
-    if m.features.contacts:  # not at once: an impact passes
-        taut = minimum(taut, maximum(4.0 * s.taut, HOPELESS / (m.dt * m.dt)))
-    s.taut = select(good, select(less(stride, TICKS - 0.5), taut, 0.0), s.taut)
     s.fresh = select(good, 0.0, select(lost, 1.0, s.fresh))
 
 
