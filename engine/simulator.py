@@ -108,8 +108,10 @@ class Simulator:
         """Set pose and velocity; what is left out stays as it is.
 
         Arrays (num_envs, n_bodies, 3 or 4), or (n_bodies, 3 or 4) for all alike; `mask` (num_envs,) of bool chooses
-        the environments to set, the others keep state and warm start; targets of drives stay. A state with a NaN, an
-        open joint, a hard contact too deep or a coordinate beyond its limits raises StateError and changes nothing.
+        the environments to set, the others keep state and warm start; targets of drives stay. Whatever else the last
+        step left is forgotten: an impact that is not over, full turns of joints, the length of a step that was cut
+        (`save` keeps them). A state with a NaN, an open joint, a hard contact too deep or a coordinate beyond its
+        limits raises StateError and changes nothing.
         """
         given = {name: value for name, value in zip("xqvw", (x, q, v, w), strict=True) if value is not None}
         env = chosen(mask, self.num_envs)

@@ -214,7 +214,7 @@ def start_axis(m, s, t, a):
             fresh = open_pair(room[k], *sizes[k])
         last = select(renew, fresh[0], s.la[a][k]), select(renew, fresh[1], s.lb[a][k])
         bounded = on(s.bounded[a][k])
-        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], s.floor))
+        t.la[a][k], t.lb[a][k] = (select(bounded, x, 1.0) for x in warm(*last, *sizes[k], t.floor))
     t.dry[a][0] = select(cold, 0.0, s.dry[a][0])
 
 

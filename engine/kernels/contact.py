@@ -173,7 +173,7 @@ def prepare_contact(kind, m, s, t, c):
     pressing = pairs.open_pair(phi, *sizes[cone.NORMAL])
     guess = zip(law.open_sizes(sizes, pressing), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
     last = [[select(cold, fresh[k], old[k]) for k in range(law.PAIRS)] for fresh, old in guess]
-    a, b = law.warm(*last, sizes, s.floor)
+    a, b = law.warm(*last, sizes, t.floor)
     store(t.ca[c], a)
     store(t.cb[c], b)
 

@@ -29,6 +29,7 @@ Lanes are in different phases side by side; one without struck contacts knows th
 from typing import NamedTuple
 
 from vigym.engine.kernels import body, cone, contact, joint
+from vigym.engine.kernels.interior_point import starts_left
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each_limited_axis
@@ -266,9 +267,10 @@ def turn(m, s, t):
     settled = ordinary & good & on(t.due)
     kicked = steady & good & on(t.kicked)
     lowered = rebound & good & on(t.excess)
-    given_up = trying & ((steady & (~kicked)) | (rebound & (~good)))
+    elsewhere = trying & (~good) & starts_left(t)
+    given_up = trying & ((steady & (~kicked)) | (rebound & (~good))) & (~elsewhere)
     again = settled | kicked | lowered | given_up
-    t.tries = select(lowered, t.tries + 1.0, 0.0)
+    t.tries = select(lowered, t.tries + 1.0, select(elsewhere, t.tries, 0.0))
     phase = select(settled, STEADY, select(kicked | lowered, REBOUND, select(given_up, PLAIN, t.phase)))
     t.phase = select(good & (~again), ORDINARY, phase)
     s.rebounds = select(good & (~again), select(rebound, 1.0, 0.0), s.rebounds)

@@ -15,6 +15,11 @@ A lane that has converged is masked: its numbers stay as they are while its neig
 How near to the boundary a step may start is learned (`learn`): pairs of a robot that stands are almost where they were,
 and a warm start close to them needs one iteration or two; those of one whose motors are told something else at every
 step are not, and start on a central path that is as wide as this takes.
+
+Whether a search finds an end depends on where it starts. One that finds none starts again: COLD, from the usual sizes
+of all pairs, then FAR from the boundary, at the highest floor. What a step leads to must not depend on what was before
+it, and without this it did: of a robot's steps in hard motion, one in a thousand has a warm start that leads nowhere,
+and one solution.
 """
 
 from vigym.engine.kernels import arms, axis, body, contact, joint, ldu, pairs
@@ -32,6 +37,8 @@ HIGHEST = 1e6  # in units of the usual sizes of a pair
 SLOWLY, SLOWEST, FULL, BOLDER = 0.03, 0.3, 0.9, 0.01
 # The floor of the warm start: RAISED after a step solved with an alpha below STUMBLE, else LOWERED, within these
 STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 3.0, 0.7, 0.002, 3.0
+# Where a search starts, and where it starts again if it finds no end
+WARM, COLD, FAR = 0.0, 1.0, 2.0
 
 
 @block
@@ -153,6 +160,11 @@ def learn(m, s, t):
     s.floor = select(good, new, select(tried, m.first_floor, floor))
 
 
+def starts_left(t):
+    """The lanes that have not started from everywhere yet; relaxed ones always start cold."""
+    return less(t.cold, FAR - 0.5) & (~on(t.relax))
+
+
 @block
 def lift_pairs(m, s, t):
     """Away from the boundary, in the lanes that are stuck there."""
@@ -167,6 +179,7 @@ def start_search(m, s, t):
     t.caution = 1.0
     t.pace = 0.0
     t.shortest = 1.0
+    t.floor = select(less(COLD + 0.5, t.cold), HIGHEST_FLOOR, s.floor)
 
 
 @block

@@ -179,14 +179,14 @@ def scratch_fields(features, size):
     bounces, groups = (c, n) if features.bounce else (0, 0)
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
-        # of the step: its length and 1/length; which lanes still iterate, converged, start cold, gave up; rounds of a
-        # relaxed step (cone.py), whether another one follows, and how far forces are apart; lanes that go on with the
-        # same attempt; ticks left and ticks a substep
+        # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;
+        # rounds of a relaxed step (cone.py), whether another one follows, and how far forces are apart; lanes that go
+        # on with the same attempt; ticks left and ticks a substep
         **scalars("h rate live good cold lost relax another apart again todo stride"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
-        **scalars("alpha ratio lift caution pace shortest total count stopped mu center norm misfit poison"),
+        **scalars("alpha ratio lift caution pace shortest floor total count stopped mu center norm misfit poison"),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),

@@ -1,8 +1,9 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
-repeats it with friction bounded by known forces (cone.py), then in halves, quarters, ... sixty-fourths; if that fails
-too, it is left as it was before the step, says so, and takes no part in the rest of the call. Time is counted in TICKS,
+repeats it from other starts (interior_point.py), then with friction bounded by known forces (cone.py), then in halves,
+quarters, ... sixty-fourths; if that fails too, it is left as it was before the step, says so, and takes no part in the
+rest of the call. One whose joints act too far off repeats it with other arms (arms.py). Time is counted in TICKS,
 sixty-fourths of dt.
 """
 
@@ -12,6 +13,8 @@ from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import (
+    COLD,
+    WARM,
     even_arms,
     learn,
     lift_pairs,
@@ -20,6 +23,7 @@ from vigym.engine.kernels.interior_point import (
     newton_step,
     residual,
     start,
+    starts_left,
 )
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, maximum, minimum, on, select
@@ -217,24 +221,27 @@ def judge(m, s, t):
 
 @block
 def book_attempt(m, s, t):
-    """Book the attempt: time passed, or relaxed contacts, or a shorter stride, or given up."""
+    """Book the attempt: time passed, or another start, or relaxed contacts, or a shorter stride, or given up."""
     todo, stride = t.todo, t.stride
     trying, good = less(0.5, todo), on(t.good)
     failed = trying & (~good)
     if m.features.bounce:  # lanes that go on with the same attempt, see impact.py
         failed = failed & (~on(t.again))
     uneven, relax = on(t.uneven), 0.0
-    cold = select(failed, select(uneven, t.cold, 1.0), 0.0)
-    cut = failed & (~uneven) & less(0.0, t.even)
+    cold = select(failed, select(uneven, t.cold, COLD), WARM)
+    even, cut = EVEN, failed & (~uneven) & less(0.0, t.even)
     if m.features.contacts:
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
+        elsewhere = failed & (~uneven) & starts_left(t)
         cut = failed & relaxed & (~another)
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
-        relax = select(failed & (~cut) & (~uneven), t.relax + 1.0, 0.0)
-    even = select(failed & (~cut), select(uneven, t.next, EVEN), 0.0)
+        relax = select(failed & (~cut) & (~uneven) & (~elsewhere), t.relax + 1.0, 0.0)
+        cold, even = select(elsewhere, t.cold + 1.0, cold), select(elsewhere, t.even, EVEN)
+    even = select(failed & (~cut), select(uneven, t.next, even), 0.0)
     if m.features.bounce:
         again = on(t.again)
-        relax, cold, even = (select(again, old, new) for old, new in ((t.relax, relax), (t.cold, cold), (t.even, even)))
+        relax, even = select(again, t.relax, relax), select(again, t.even, even)
+        cold = select(again, minimum(t.cold, COLD), cold)
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
     t.stride = select(cut, stride * 0.5, stride)
