@@ -46,7 +46,9 @@ from vigym.engine.kernels.sweep import each_limited_axis
 PAIRS = 6
 LOW, HIGH, CUT, UNCUT, SLIP, BACK = range(PAIRS)
 NOTHING = [0.0] * (PAIRS + 1)
-LIMITED, STUCK = 1e2, 1e3  # products of limits and of dry friction are solved so many times as closely as efforts
+# Products of limits, of position and effort, and of dry friction are solved so many times as closely as efforts: what
+# is left of a drive just at its limit is the root of that
+LIMITED, STUCK = 1e2, 1e3
 FAINT = 1e-3  # a friction of less than this part of the efforts that act counts as that
 
 
@@ -168,7 +170,7 @@ def product_units(m, s, t, a):
     """Units of the products of the pairs: efforts that act there times a motion; those that do not slide creep by
     product / friction in a step."""
     effort, per_motion = vec(t.axis_unit[a])
-    cut = t.mobility[a][0] * (effort + s.effort_limit[a][0])
+    cut = t.mobility[a][0] * (effort + s.effort_limit[a][0]) / LIMITED
     dry = (s.dry_friction[a][0] + FAINT * effort) / (STUCK * per_motion)
     pressed = [(effort + t.la[a][k]) / (LIMITED * per_motion) for k in (LOW, HIGH)]
     return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
