@@ -43,6 +43,7 @@ SEVERAL = ("force", "torque", "inertia")  # have several columns
 @dataclass(frozen=True)
 class Gradients:
     """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
+    Where the arms of joints were even (kernels/arms.py), they are taken as even as they were.
 
     state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
     effort: (num_envs, 12 n_bodies, n_efforts) by the efforts

@@ -13,10 +13,10 @@ anchor's places at three poses, the last one, this one and the next,
 
     now + even/2 (forth - back),   forth and back: the ways of the anchor to the next pose, and from the last one.
 
-With even = 1/2, these are 1/4, 1/2 and 1/4 of the places, which is stable at any pull. All work that joints have done is
-kept (`owed`, J). Once that is more than a small part of the energy, `even` is chosen such that this step undoes it, by
-the secant method; so it never is much. The ground takes and gives energy in ways of its own: where it pushes, nothing
-is owed.
+With even = 1/2, these are 1/4, 1/2 and 1/4 of the places, which is stable at any pull. All work that joints have done
+is kept (`owed`, J). Once that is more than a small part of the energy, `even` is chosen such that this step undoes it,
+by the secant method; so it never is much. The ground takes and gives energy in ways of its own: where it pushes,
+nothing is owed.
 
 The arm of a body is taken to its own anchor, from where its centre of mass is now. At the solution both anchors are
 one, so that forces are opposite and act at the same point: momentum and angular momentum are exact as ever. Time can be
@@ -59,7 +59,7 @@ def even_joint(kind, m, s, t, i):
 
 
 def even_arm(s, t, b, anchor, force, arm):
-    """Even out one arm: its change in the residual of body b, which `force` is part of, and in the derivative of that."""
+    """Even out one arm: in the residual of body b, which `force` is part of, and in the derivative of that."""
     even, old = less(0.0, t.even), vec(arm)
     now, reach = matvec(mat(t.R[b]), anchor), matvec(mat(t.Rn[b]), anchor)
     place, half = add(vec(t.x[b]), now), 0.5 * t.even

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 from vigym.engine.kernels import body, cone, contact, joint
 from vigym.engine.kernels.interior_point import starts_left
-from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
+from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, sub, sum_of, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each_limited_axis
 

@@ -37,6 +37,7 @@ HIGHEST = 1e6  # in units of the usual sizes of a pair
 SLOWLY, SLOWEST, FULL, BOLDER = 0.03, 0.3, 0.9, 0.01
 # The floor of the warm start: RAISED after a step solved with an alpha below STUMBLE, else LOWERED, within these
 STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 3.0, 0.7, 0.002, 3.0
+UNTOUCHED = 1e-5  # times the tolerance is what a first guess must meet to be the solution
 # Where a search starts, and where it starts again if it finds no end
 WARM, COLD, FAR = 0.0, 1.0, 2.0
 
@@ -135,6 +136,7 @@ def correct(m, s, t):
 @block
 def update(m, s, t):
     """Take the step, as long as all pairs stay positive and no body spins too fast."""
+    t.untouched = 0.0
     clear_sums(m, s, t)
     contact.direct_contact(m, s, t)
     axis.direct_axis(m, s, t)
@@ -178,7 +180,7 @@ def start_search(m, s, t):
     t.rate = 1.0 / t.h
     t.caution = 1.0
     t.pace = 0.0
-    t.shortest = 1.0
+    t.shortest = t.untouched = 1.0
     t.floor = select(less(COLD + 0.5, t.cold), HIGHEST_FLOOR, s.floor)
 
 
@@ -198,10 +200,15 @@ def measure_body(m, s, t, i):
 
 @block
 def check(m, s, t):
-    """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither."""
+    """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither.
+
+    What Newton leaves is much less than the tolerance, and differs from step to step. A first guess that is as good as
+    that would leave out the same forces at every step, however long a weak one acts: it is taken for what it is
+    only if it is much better."""
     live, norm = on(t.live), maximum(t.misfit, t.norm)
     finite = less(norm + absolute(t.poison), 1e100)
-    done = live & finite & less(t.norm, m.tolerance) & less(t.misfit, m.accuracy)
+    tolerance = select(on(t.untouched), UNTOUCHED * m.tolerance, m.tolerance)
+    done = live & finite & less(t.norm, tolerance) & less(t.misfit, m.accuracy)
     t.good = select(done, 1.0, t.good)
     s.residual = select(live, norm, s.residual)
     live = live & (~done) & finite

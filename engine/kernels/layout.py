@@ -186,7 +186,9 @@ def scratch_fields(features, size):
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
-        **scalars("alpha ratio lift caution pace shortest floor total count stopped mu center norm misfit poison"),
+        **scalars(
+            "alpha ratio lift caution pace shortest untouched floor total count stopped mu center norm misfit poison"
+        ),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
         "R": (n + 1, 3, 3),

@@ -26,7 +26,7 @@ from vigym.engine.kernels.interior_point import (
     starts_left,
 )
 from vigym.engine.kernels.quaternion import dot, vec
-from vigym.engine.kernels.simd import any_lane, block, group, less, maximum, minimum, on, select
+from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
 ROUNDS = 6.0  # of a relaxed step, and relative difference of forces at which they end

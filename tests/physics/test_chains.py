@@ -92,23 +92,96 @@ def test_a_free_chain_keeps_its_momentum(kind, options):
 
 
 @pytest.mark.parametrize("kind", ["revolute", "spherical"])
-@pytest.mark.parametrize(("load", "work"), [(1e2, 20), (1e3, 80), (1e4, 300)])
+@pytest.mark.parametrize(("load", "work"), [(1e2, 8), (1e3, 8), (1e4, 8), (1e5, 45)])
 def test_a_taut_chain_carries_its_load(kind, load, work):
-    """Ten links of 1 kg and 0.1 m with a load at the end swing as a pendulum does.
+    """Ten links of 1 kg and 0.1 m with a load at the end swing as a pendulum does, in whole steps.
 
-    Across the pull, a link swings with w^2 = T l / J = 1.2e5 /s^2 and more: w h is 3.5 at 10 ms and 100 kg, and a step
-    must be cut to be stable. What the step before needed is tried first."""
+    Across the pull, a link swings with w^2 = T l / J = 1.2e5 /s^2 and more: w h is 3.5 at 10 ms and 100 kg, where
+    forces at the beginning of a step are stable below 2."""
     sim = Simulator(loaded_chain(kind, load), dt=0.01)
     tilt = np.zeros((1, sim.model.n_axes))
     tilt[0, 1 if kind == "spherical" else 0] = 0.3
     sim.set_joint_state(tilt)
-    iterations, x = advance(sim, 200, lambda: [sim.status.iterations[0], sim.state.x[0, -1, 0]]).T
+    start, swing = sim.energy()[0], load * 9.81 * 0.95 * (1 - np.cos(0.3))
+    seen = advance(sim, 200, lambda: [sim.status.iterations[0], sim.status.substeps[0], sim.state.x[0, -1, 0]])
+    iterations, parts, x = seen.T
     assert iterations.mean() <= work
+    assert (parts == 1).all()
     # a pendulum of 0.95 m and 0.3 rad: 2 pi sqrt(l/g) (1 + 0.3^2/16), of which 2 s are more than one period
     period = 2 * np.pi * np.sqrt(0.95 / 9.81) * (1 + 0.3**2 / 16)
     k = np.flatnonzero(x[1:] * x[:-1] < 0)
     crossings = 0.01 * (k + x[k] / (x[k] - x[k + 1]))
     np.testing.assert_allclose(2 * np.diff(crossings), period, rtol=0.02)
+    assert abs(sim.energy()[0] - start) < 2e-3 * swing
+
+
+def whip(num_envs: int) -> Simulator:
+    """Eight rods of 1 kg and 0.37 m on ball joints, let go horizontally, not quite straight: 115 J."""
+    m, length = Mechanism(), 0.37
+    for k in range(8):
+        m.add_body(f"rod {k}", mass=1.0, inertia=length**2 / 12 * np.ones(3))
+        parent, anchor = (f"rod {k - 1}", (0, 0, -length / 2)) if k else ("world", (0, 0, 0))
+        m.add_joint(
+            f"joint {k}", "spherical", parent, f"rod {k}", parent_anchor=anchor, child_anchor=(0, 0, length / 2)
+        )
+    sim = Simulator(m, dt=0.01, num_envs=num_envs)
+    bent = np.zeros((num_envs, 24))
+    bent[:, 1] = np.pi / 2
+    bent[:, 3:] = 0.05 * np.random.default_rng(0).normal(size=(num_envs, 21))
+    sim.set_joint_state(bent)
+    return sim
+
+
+def keeps_whipping(steps: int) -> None:
+    """Joints do no work: what they do to and fro, and what is undone (arms.py), stays below 5 % of the energy. The last
+    rods turn by half a radian a step and more, where forces at the beginning of a step make energy without end."""
+    sim = whip(4)
+    start = sim.energy()
+    errors = advance(sim, steps, lambda: [sim.energy() - start, sim.status.substeps], every=10)
+    assert np.abs(errors[:, 0]).max() < 0.05 * 115.0
+    assert (errors[:, 1] == 1).all()
+
+
+def test_a_whip_keeps_its_energy():
+    keeps_whipping(5000)
+
+
+@pytest.mark.slow
+def test_a_whip_keeps_its_energy_for_a_hundred_thousand_steps():
+    keeps_whipping(100_000)
+
+
+def test_small_pendulums_gain_no_energy():
+    """Two rods of 0.1 m at 10 ms, 32 starts: they turn by up to 0.7 rad a step."""
+    m, length = Mechanism(), 0.1
+    for k in range(2):
+        m.add_body(f"rod {k}", mass=1.0, inertia=length**2 * np.array([0.01, 1 / 12, 1 / 12]))
+        parent, anchor = ("rod 0", (length / 2, 0, 0)) if k else ("world", (0, 0, 0))
+        ends = {"parent_anchor": anchor, "child_anchor": (-length / 2, 0, 0)}
+        m.add_joint(f"joint {k}", "revolute", parent, f"rod {k}", axis=(0, 1, 0), **ends)
+    sim = Simulator(m, dt=0.01, num_envs=32)
+    sim.set_joint_state(0.4 * np.random.default_rng(0).normal(size=(32, 2)))
+    start = sim.energy()
+    errors = advance(sim, 6000, lambda: sim.energy() - start, every=5)
+    assert np.abs(errors).max() < 0.1 * (2 * 9.81 * 2 * length)
+
+
+def test_two_rods_that_spin_fast_keep_momentum_and_energy():
+    """On one hinge, without gravity, half a radian a step: even arms (arms.py) act at one point of both rods."""
+    m = Mechanism(gravity=(0, 0, 0))
+    for name in "ab":
+        m.add_body(name, mass=1.0, inertia=(0.01, 1 / 12, 1 / 12))
+    ends = {"parent_anchor": (0.5, 0, 0), "child_anchor": (-0.5, 0, 0)}
+    m.add_joint("hinge", "revolute", "a", "b", axis=(0, 0, 1), **ends)
+    sim = Simulator(m, dt=0.01)
+    sim.set_joint_state([-1.489], [28.88], w=[[0, 0, 50.0]] * 2)
+    sim.step()  # away from velocities of an instant
+    start, energy = sim.momentum(), sim.energy()[0]
+    seen = advance(sim, 1000, lambda: [*(sim.momentum() - start)[0], sim.energy()[0] / energy - 1, sim._get("even")[0]])
+    steps, size = len(seen), np.abs(start).max()
+    assert np.abs(seen[:, :6]).max() < steps * 1e-8 * size
+    assert np.abs(seen[:, 6]).max() < 0.08
+    assert (seen[:, 7] > 0).any()  # and that took even arms
 
 
 def loaded_chain(kind: str, load: float):

@@ -114,6 +114,32 @@ def test_a_car_rolls(mass, far):
         np.testing.assert_allclose(sim.state.v[0, 0, 0], 30.0, rtol=1e-8)
 
 
+def test_weak_forces_act():
+    """On a slider that carries 1 kg: what accumulates over many steps must not be lost in the tolerance of one."""
+    m = Mechanism()
+    m.add_body("slider", mass=1.0, inertia=np.ones(3) / 6)
+    m.add_joint("rail", "prismatic", "world", "slider", axis=(1, 0, 0))
+    force = np.geomspace(1e-11, 1.0, 12)
+    sim = Simulator(m, dt=0.01, num_envs=12)
+    for _ in range(500):
+        sim.step(force[:, None])
+    np.testing.assert_allclose(sim.joint_velocities()[:, 0], 5.0 * force, rtol=1e-3)
+
+
+@pytest.mark.parametrize("radius", [1e-2, 1e-3, 1e-4])
+def test_thin_shafts_slow_down(radius):
+    """In a bearing along its axis, with a damper of 1 s: the torque is 1e-5 to 1e-9 of weight times length."""
+    mass = 7800 * np.pi * radius**2
+    spin, across = mass * radius**2 / 2, mass * (radius**2 / 4 + 1 / 12)
+    m = Mechanism()
+    m.add_body("shaft", mass=mass, inertia=(across, across, spin))
+    m.add_joint("bearing", "revolute", "world", "shaft", axis=(0, 0, 1), damping=spin)
+    sim = Simulator(m, dt=0.01)
+    sim.set_joint_state([0.0], [2.0])
+    sim.step(repeat=100)
+    np.testing.assert_allclose(sim.joint_velocities()[0, 0], 2.0 * 1.01**-100, rtol=1e-6)  # implicit
+
+
 def test_heavy_and_light_bodies_in_one_mechanism():
     """Masses from a gram to a ton in one chain that falls flat on the floor: no step fails, and what lies there carries
     the weight."""

@@ -5,7 +5,7 @@ import pytest
 import scenes
 from scenes import change
 
-from vigym import InputError, Simulator
+from vigym import InputError, Mechanism, Simulator
 from vigym.assets import unitree_a1
 from vigym.engine import coordinates, gradients
 from vigym.engine.rotation import from_rotation_vector, multiply
@@ -61,6 +61,22 @@ def compare(sim: Simulator, effort: np.ndarray, tolerance: float) -> None:
     np.testing.assert_allclose(
         gradients.effort, efforts, rtol=0, atol=tolerance * max(1.0, np.abs(efforts).max(initial=0))
     )
+
+
+def test_joints_that_pull_too_hard_for_the_step():
+    """With even arms (arms.py): three links of 1 kg above a load of 300 kg."""
+    m = Mechanism()
+    for k, kind in enumerate(["spherical", "revolute", "universal", "spherical"]):
+        mass = 300.0 if k == 3 else 1.0
+        m.add_body(f"link {k}", mass=mass, inertia=mass * 1e-3 * np.ones(3))
+        parent, anchor = (f"link {k - 1}", (0, 0, -0.05)) if k else ("world", (0, 0, 0))
+        m.add_joint(f"joint {k}", kind, parent, f"link {k}", parent_anchor=anchor, child_anchor=(0, 0, 0.05))
+    sim = Simulator(m, num_envs=2, tolerance=1e-10)
+    rng = np.random.default_rng(0)
+    sim.set_joint_state(0.05 * rng.normal(size=(2, 9)), 0.2 * rng.normal(size=(2, 9)))
+    sim.step(repeat=3)
+    compare(sim, 0.1 * rng.normal(size=(2, 9)), 1e-5)
+    assert (sim._get("even") == 0.5).all()
 
 
 def test_chain_of_different_joints_in_the_air():

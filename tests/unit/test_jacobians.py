@@ -9,7 +9,7 @@ from vigym import Mechanism, Simulator
 from vigym.engine import coordinates
 from vigym.engine.joint_table import joint_table
 from vigym.engine.kernels import axis, body, circle, contact, integrator, joint, layout, ldu, loop
-from vigym.engine.kernels.interior_point import factorize, residual, start, substitute
+from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, residual, start, substitute
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.rotation import multiply
@@ -69,18 +69,27 @@ def newton_direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
     return direction | {"ca": t.cda, "cb": t.cdb, "la": t.lda, "lb": t.ldb, "dry": t.ddry}
 
 
-def check_newton(scene: Scene, cone: str) -> None:
+def residuals(m: Group, s: Group, t: Group, even: float) -> None:
+    """All residuals, with the arms of joints as even as that."""
+    t.even = even
+    residual(m, s, t)
+    if even:
+        look_back(m, s, t)
+        even_arms(m, s, t)
+
+
+def check_newton(scene: Scene, cone: str, even: float = 0.0) -> None:
     """residual + d(residual) direction = 0, row by row; a b + a db + b da = 0, pair by pair (or U o W, circle.py)."""
     sim = simulator(scene, cone)
     m, s, t = stores(sim, 2, float)
-    residual(m, s, t)
+    residuals(m, s, t, even)
     before = {name: getattr(t, name).copy() for name in (*UNKNOWNS, "r", "rN", "cr", "lr")}
     g = joint_rows(sim, t)[0]
     d = newton_direction(m, s, t)
     _, complex_s, complex_t = stores(sim, 2, complex)
     for name in UNKNOWNS:
         getattr(complex_t, name)[...] = before[name] + 1j * STEP * d[name]
-    residual(m, complex_s, complex_t)
+    residuals(m, complex_s, complex_t, even)
     n = sim.model.n_bodies
     for name in ("r", "rN", "cr", "lr"):
         change = getattr(complex_t, name).imag / STEP
@@ -157,6 +166,20 @@ def test_newton_direction_far_from_the_first_guess(cone, monkeypatch):
     begin = globals()["start"]
     monkeypatch.setitem(globals(), "start", scattered)
     run = FEW(given(scenes(contacts=True, consistent=True))(lambda scene: check_newton(scene, cone)))
+    run()
+
+
+@pytest.mark.parametrize("parts", [{}, {"loops": True}, {"contacts": True}], ids=str)
+def test_newton_direction_with_even_arms(parts, monkeypatch):
+    """Joints pull, and their forces act at a mean place."""
+
+    def pulled(m, s, t):
+        begin(m, s, t)
+        t.wrench[...] = 10.0 * np.random.default_rng(0).normal(size=t.wrench.shape[:-1])[..., None]
+
+    begin = globals()["start"]
+    monkeypatch.setitem(globals(), "start", pulled)
+    run = FEW(given(scenes(**parts, consistent=True))(lambda scene: check_newton(scene, "exact", even=0.7)))
     run()
 
 
