@@ -31,6 +31,7 @@ def compare(scene: Scene, agreement: float) -> None:
         sim.step(scene.effort, scene.force, scene.torque)
         status = sim.status
         exact = status.converged[0] and status.substeps[0] == 1 and not status.relaxed[0]
+        exact = exact and sim._get("even")[0] == 0  # the reference has plain arms only
         if exact:
             break
     assert status.converged[0] or (m.contacts and "loop" in [joint.name for joint in m.joints])  # rigid frames
