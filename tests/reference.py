@@ -329,8 +329,8 @@ def softness(contact, h, gap):
 class Problem:
     """The equations of one step; the constructor works out all that does not depend on the unknowns."""
 
-    def __init__(self, m, state, h, effort, force, torque):
-        self.m, self.h, self.iterations, (self.x, self.q, v0, w0) = m, h, 0, state
+    def __init__(self, m, state, h, effort, force, torque, even=0.0):
+        self.m, self.h, self.iterations, (self.x, self.q, v0, w0), self.even = m, h, 0, state, even
         self.mass, self.inertia = body_arrays(m)
         slow = np.maximum(1.0, np.linalg.norm(w0, axis=-1, keepdims=True) * h / MAX_ROTATION)
         self.V0 = np.concatenate([v0, w0 / slow], axis=-1).ravel()  # where the iteration starts
@@ -343,7 +343,8 @@ class Problem:
 
         # What the efforts depend on, u(z+) = (coordinates, ball_values): tau = known - slopes u. A limited drive is
         # unclipped here: its pairs p, n do the clipping. asked: what it asks for is U = known - asked u.
-        start, before = (self.x, self.q), move(self.x, self.q, -self.V0.reshape(-1, 6), h)
+        start = self.x, self.q
+        before = self.before = move(self.x, self.q, -self.V0.reshape(-1, 6), h)
         u0, u_before = self.measure(*start), self.measure(*before)
         gradient = self.measure(*perturb(*start)).imag.T / EPS
         names = ("kp", "kd", "effort_limit", "stiffness", "damping", "rest", "target", "target_velocity")
@@ -432,12 +433,38 @@ class Problem:
         inertial = [self.mass * twists[..., :3] / self.h, spin(self.inertia, twists[..., 3:], self.h, 1)]
         forces = self.known + lam @ self.G + self.constant_push - u @ self.slopes @ self.push + b @ self.W
         dynamics = np.concatenate(inertial, axis=-1).reshape(V.shape) - forces
+        if self.even:
+            dynamics = dynamics - self.shifted(lam, x, q)
         values = gaps(self.m, x, q), u, slides(self.m, (self.x, self.q), (x, q), twists, self.h)
         slack = self.constant + np.concatenate(values, axis=-1) @ self.S.T + b @ self.A.T
         return np.concatenate([dynamics, g, slack - a], axis=-1)
 
+    def shifted(self, lam, x, q):
+        """Torques that joint forces have in addition where arms are even: they act even/2 (forth - back) beside the
+        anchor, forth and back being its ways to the next pose and from the last one. Joints that slide have none."""
+        torques, row = np.zeros((*lam.shape[:-1], len(self.m.bodies), 6), lam.dtype), 0
+        poses = [list(views(self.m, *pose)) for pose in (self.before, (self.x, self.q), (x, q))]
+        for before, now, after in zip(*poses, strict=True):
+            joint, p, c = now[0], *now[-2:]
+            rows, free = slice(row, row + np.sum(joint.constrained)), ~np.asarray(joint.constrained, bool)
+            row = rows.stop
+            forces = (lam[..., rows] @ self.G[rows]).reshape(*lam.shape[:-1], -1, 6)[..., :3]
+            for i, place, anchor in ((c, 3, joint.child_anchor), (p, 1, joint.parent_anchor)):
+                if i is None or np.any(free[:3]):
+                    continue
+                first, second, third = (
+                    view[place] + apply(rotation_matrix(view[place + 1]), np.asarray(anchor))
+                    for view in (before, now, after)
+                )
+                shift = self.even / 2 * (third - 2 * second + first)
+                back = rotation_matrix(self.q[i]).T
+                torques[..., i, 3:] += apply(back, np.cross(shift, forces[..., i, :]))
+        return torques.reshape(*lam.shape[:-1], -1)
+
     def jacobian(self, y):
-        """d equations / dy: complex steps in V; the rest of y enters linearly and is known."""
+        """d equations / dy: complex steps in V; the rest of y enters linearly and is known, but for even arms."""
+        if self.even:
+            return self.equations(y + 1j * EPS * np.eye(len(y))).imag.T / EPS
         steps = 1j * EPS * np.eye(len(y))[: len(self.V0)]
         return np.hstack([self.equations(y + steps).imag.T / EPS, self.linear])
 
@@ -507,16 +534,17 @@ def polish(problem, y, tolerance, max_iterations=20):
     return best
 
 
-def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
+def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10, even=0.0):
     """One step of length dt from state = (x, q, v, w).
 
     effort (n_free,) in joint order (floating joints have none); force (n_bodies, 3) world and torque
-    (n_bodies, 3) body frame. Where lam and the contact forces are not unique, they are one valid choice.
+    (n_bodies, 3) body frame. Where lam and the contact forces are not unique, they are one valid choice. even: how far
+    the arms of joints are evened out (engine/kernels/arms.py).
     """
     zero, state = np.zeros((len(m.bodies), 3)), [np.asarray(part, float) for part in state]
     given = [zero if part is None else np.asarray(part, float) for part in (force, torque)]
     effort = np.zeros(len(gather(m, "rest"))) if effort is None else np.asarray(effort, float)
-    problem = Problem(m, state, dt, effort, *given)
+    problem = Problem(m, state, dt, effort, *given, even)
     residual = np.inf
     for start, reduction, power in ((1.0, 0.1, 1.5), (1.0, 0.1, 1.0), (1.0, 0.5, 1.0), (30.0, 0.3, 1.0)):
         y = np.concatenate([problem.V0, np.zeros(len(problem.G)), np.full(2 * len(problem.A), start)])
@@ -535,14 +563,14 @@ def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10):
     return Result(V[:, :3], V[:, 3:], *pose, lam, b[first], friction, *solve)
 
 
-def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
+def misfit(m, state, dt, V, effort, force, torque, slack=1e-7, even=0.0):
     """How far velocities V (n_bodies, 6) are from solving the step: the smallest largest residual of the dynamics, N or
     N m, over all joint and contact forces that go with them; infinite if V breaks a joint, a gap or a limit.
 
     With V given, the rest is linear: a pair whose slack is known not to vanish has no force, and a linear programme
     finds the others. Friction that vanishes or not, several bodies wedged together: a step may have several solutions.
     """
-    problem = Problem(m, [np.asarray(part, float) for part in state], dt, effort, force, torque)
+    problem = Problem(m, [np.asarray(part, float) for part in state], dt, effort, force, torque, even)
     y = np.zeros(problem.ends[-1] + len(problem.A))
     y[: problem.ends[0]] = np.ravel(V)
     value = problem.equations(y)
@@ -575,8 +603,7 @@ def misfit(m, state, dt, V, effort, force, torque, slack=1e-7):
         if room[first] > slack:
             known[first] = 0.0
         first += 1
-    forces = problem.linear[: problem.ends[0], : problem.ends[1] - problem.ends[0]]
-    pushes = problem.linear[: problem.ends[0], problem.ends[2] - problem.ends[0] :]
+    _, forces, _, pushes = np.split(problem.jacobian(y)[: problem.ends[0]], problem.ends, axis=1)
     columns = np.hstack([forces, pushes, -np.ones((len(dynamics), 1))])
     flipped = np.hstack([-forces, -pushes, -np.ones((len(dynamics), 1))])
     cone = np.hstack([np.zeros((len(problem.A), forces.shape[1])), -problem.A, np.zeros((len(problem.A), 1))])
