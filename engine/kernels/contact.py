@@ -316,12 +316,14 @@ def lift_contact(kind, m, s, t, c):
 
 @each_contact
 def judge_contact(kind, m, s, t, c):
-    """How far the force that bounds friction is from the one that was found, where they are told apart; the next round
-    takes the one that was found, the first one that of the last step."""
+    """How far the force that bounds friction is from the one that was found, where they are told apart, and how far
+    above it. The next round takes the one that was found, the first one that of the last step; where bounds only fall
+    (step.py), the smaller one."""
     gamma, last = t.ca[c][cone.NORMAL], select(on(s.fresh), 0.0, s.ca[c][cone.NORMAL])
-    apart = roughness(s, c) * absolute(gamma - t.grip[c][0]) / unit(m, t, c, gamma)
-    t.apart = maximum(apart, t.apart)
-    t.grip[c][0] = select(on(t.good), gamma, last)
+    grip, share = t.grip[c][0], roughness(s, c) / unit(m, t, c, gamma)
+    t.apart = maximum(share * absolute(gamma - grip), t.apart)
+    t.above = maximum(share * (grip - gamma), t.above)
+    t.grip[c][0] = select(on(t.good), select(on(t.falling) & less(grip, gamma), grip, gamma), last)
 
 
 @each_contact

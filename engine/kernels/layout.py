@@ -180,9 +180,9 @@ def scratch_fields(features, size):
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
         # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;
-        # rounds of a relaxed step (cone.py), whether another one follows, and how far forces are apart; lanes that go
-        # on with the same attempt; ticks left and ticks a substep
-        **scalars("h rate live good cold lost relax another apart again todo stride"),
+        # rounds of a relaxed step (cone.py), whether another one follows, how far bounds are from forces and how far
+        # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a substep
+        **scalars("h rate live good cold lost relax another apart above falling again todo stride"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
