@@ -115,6 +115,7 @@ def state_fields(features, size):
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "struck": (bounces, 1),  # normal impulse that brought a contact to the ground, of which a rebound is due, N s
+        "came": (bounces, 1),  # speed with which it came, m/s
         "budget": (groups, 1),  # energy that a group may have after a rebound, J
         "factor": (groups, 1),  # on its last rebound
         "rebounds": (),  # 1 if something rebounds in the last step
@@ -262,8 +263,10 @@ def scratch_fields(features, size):
         "command": (a, 1),
         "ddry": (a, 1),
         # of impacts, see impact.py
-        **scalars("phase due blow ample kicked excess tries"),
+        **scalars("phase due kicked excess tries"),
         "given": (bounces, 1),
+        "ample": (bounces, 2),  # what products are judged by in the steady phase, over force and over gap
+        "group_impact": (groups, 2),  # largest way, m, and blow, N, of its struck contacts
         "moved": (n + 1, 6),  # by how much forces move bodies, m and rad; the world stays 0
         **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "group_work", "settled_energy"]},
         "give": (c, 1),

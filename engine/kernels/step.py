@@ -246,7 +246,7 @@ def book_attempt(m, s, t):
     even = select(failed & (~cut), select(uneven, t.next, even), 0.0)
     if m.features.bounce:
         again = on(t.again)
-        relax, even = select(again, t.relax, relax), select(again, t.even, even)
+        relax, even = select(again, 0.0, relax), select(again, t.even, even)
         cold = select(again, minimum(t.cold, COLD), cold)
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
