@@ -31,8 +31,8 @@ class Status(NamedTuple):
     iterations: Newton iterations, over all steps and substeps of the call
     residual: largest relative residual at the end, see `tolerance` of `Simulator`
     substeps: 1, or into how many parts the steps of the call were cut; 0 if the last one could not be solved
-    relaxed: how many of them could only be solved with a bound on friction that is not quite `friction` times the
-        normal force, but that of the round before. All else holds: gaps, joints, friction against the motion.
+    relaxed: how many of them could only be solved with a bound on friction that is less than `friction` times the
+        normal force in some contact. All else holds: gaps, joints, friction against the motion.
     """
 
     converged: NDArray[np.bool_]

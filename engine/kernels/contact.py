@@ -130,8 +130,16 @@ def share(m, t, c):
 
 def unit(m, t, c, gamma):
     """Force by which errors of the contact are judged, N: what acts on the body, and what the contact carries."""
-    force = t.unit[m.contact_body[c]][0] + gamma
-    return force + t.ample if m.features.bounce else force
+    return t.unit[m.contact_body[c]][0] + gamma
+
+
+def product_unit(m, t, c, a, b):
+    """Force by which products are judged, N: beside an impact, more than the unit, see impact.compare_contact."""
+    force = unit(m, t, c, a[cone.NORMAL])
+    if not m.features.bounce:
+        return force
+    way, blow = vec(t.ample[c])
+    return force + (way * a[cone.NORMAL] + blow * b[cone.NORMAL])
 
 
 def whole_force(m, s, t, c):
@@ -198,7 +206,7 @@ def move_contact(kind, m, s, t, c):
     grip = select(on(t.relax), s.friction[c][0] * t.grip[c][0], 0.0)
     over = law.excess(m, law.measure(m, t, a, b, flags, share(m, t, c)), flags)
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
-    over = scale(per_force * per_length * m.strictness, over)
+    over = scale(per_length * m.strictness / product_unit(m, t, c, a, b), over)
     gamma, lowered = a[cone.NORMAL], 0.0
     if m.features.tied:  # once the product is as small as it has to be, the gap itself counts
         firm = less(over[cone.NORMAL], m.tolerance)
@@ -316,12 +324,14 @@ def lift_contact(kind, m, s, t, c):
 
 @each_contact
 def judge_contact(kind, m, s, t, c):
-    """How far the force that bounds friction is from the one that was found, where they are told apart; the next round
-    takes the one that was found, the first one that of the last step."""
+    """How far the force that bounds friction is from the one that was found, where they are told apart, and how far
+    above it. The next round takes the one that was found, the first one that of the last step; where bounds only fall
+    (step.py), the smaller one."""
     gamma, last = t.ca[c][cone.NORMAL], select(on(s.fresh), 0.0, s.ca[c][cone.NORMAL])
-    apart = roughness(s, c) * absolute(gamma - t.grip[c][0]) / unit(m, t, c, gamma)
-    t.apart = maximum(apart, t.apart)
-    t.grip[c][0] = select(on(t.good), gamma, last)
+    grip, share = t.grip[c][0], roughness(s, c) / unit(m, t, c, gamma)
+    t.apart = maximum(share * absolute(gamma - grip), t.apart)
+    t.above = maximum(share * (grip - gamma), t.above)
+    t.grip[c][0] = select(on(t.good), select(on(t.falling) & less(grip, gamma), grip, gamma), last)
 
 
 @each_contact

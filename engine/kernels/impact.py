@@ -36,9 +36,7 @@ from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each
 
 SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
 NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
-# In the steady phase, residuals are CLOSE beside the force of the impact; products are judged by AMPLE times
-# that force, as what they add to a force is taken off it again (`load`)
-CLOSE, AMPLE = 1e-8, 1e3
+CLOSE = 1e-7  # part of an impact by which forces or gaps may be off in the steady phase
 GAIN = 1e-9  # of its kinetic energy that a group may gain, for rounding
 TRIES = 5.0  # of the factor
 MARGIN = 0.01  # of what the factor is lowered by at first, taken off it in addition
@@ -75,28 +73,52 @@ def begin_impacts(m, s, t):
 @block
 def start_rebound(m, s, t):
     """What the phase of each lane changes in a step that is ready to be solved."""
-    t.due = t.blow = 0.0
+    t.due = 0.0
     clear_due(m, s, t)
     know_contact(m, s, t)
+    compare_contact(m, s, t)
     carry_body(m, s, t)
 
 
 @each_body
 def clear_due(m, s, t, i):
-    t.group_due[i][0] = 0.0
+    t.group_due[i][0] = t.group_impact[i][0] = t.group_impact[i][1] = 0.0
 
 
 @each_contact
 def know_contact(kind, m, s, t, c):
-    """Whether the contact was struck; the normal force that it is given beside its pairs, N."""
+    """Whether the contact was struck; the normal force that it is given beside its pairs, N. If friction is relaxed in
+    the steady phase, its first bound is none: forces of the impact say nothing of steady ones."""
     g = group_of(m, c)
+    t.grip[c][0] = select(at(t, STEADY) & less(t.relax, 1.5), 0.0, t.grip[c][0])
     struck = select(less(0.0, s.struck[c][0]), 1.0, 0.0)
     t.due = maximum(struck, t.due)
-    t.blow = maximum(s.struck[c][0] / s.h0, t.blow)
+    for k, size in enumerate(impact_sizes(s, t, c)):
+        t.group_impact[g][k] = maximum(size, t.group_impact[g][k])
     t.group_due[g][0] = maximum(struck, t.group_due[g][0])
     part = s.factor[g][0] * kick(m, s, t, c)
     given = load(m, s, t, "settled", c) + part / t.h
     t.given[c][0] = select(at(t, REBOUND) & less(0.0, part), given, 0.0)
+
+
+def impact_sizes(s, t, c):
+    """As far as a struck contact would have come in a step, m, and the force that struck it, N; 0 for others."""
+    struck = less(0.0, s.struck[c][0])
+    return select(struck, t.h * s.came[c][0], 0.0), s.struck[c][0] / s.h0
+
+
+@each_contact
+def compare_contact(kind, m, s, t, c):
+    """How closely pairs are solved in the steady phase.
+
+    Without weight there is neither force nor gap, and nothing to compare them with but the impact (`impact_sizes`): of
+    contacts that were not struck, the largest one of their group. Of gap / way and force / blow, the smaller one is an
+    error. It is at most twice product / (way force + blow gap), by which the product is judged (contact.product_unit).
+    """
+    blur = maximum(CLOSE / m.tolerance, 1.0) * m.strictness * t.per_length[m.contact_body[c]][0]
+    struck, largest = less(0.0, s.struck[c][0]), vec(t.group_impact[group_of(m, c)])
+    for k, size in enumerate(impact_sizes(s, t, c)):
+        t.ample[c][k] = select(at(t, STEADY), blur * select(struck, size, largest[k]), 0.0)
 
 
 def load(m, s, t, prefix, c):
@@ -117,8 +139,7 @@ def kick(m, s, t, c):
 
 @each_body
 def carry_body(m, s, t, i):
-    """In the steady phase, the momentum of V0 instead of that with which the last step ended, and residuals judged by
-    the impact, too: without weight, there are neither forces nor gaps. V0 as first guess."""
+    """In the steady phase, the momentum of V0 instead of that with which the last step ended; V0 as first guess."""
     steady, later = at(t, STEADY), at(t, STEADY) | at(t, REBOUND)
     mass, J, V0, known = s.mass[i][0], body.symmetric(vec(t.J[i])), vec(s.settled_V[i]), vec(t.known[i])
     last = body.momentum(t.h, s.h0, mass, J, *body.velocity(t, i))
@@ -126,10 +147,6 @@ def carry_body(m, s, t, i):
     for k in range(6):
         t.known[i][k] = select(steady, known[k] + (last[k] - new[k]), known[k])
         t.V[i][k] = select(later, V0[k], t.V[i][k])
-    blow = select(steady, t.blow * maximum(CLOSE / m.tolerance, 1.0), 0.0)
-    t.ample = AMPLE * blow
-    t.least_unit[i][0] = t.least_unit[i][0] + blow
-    t.least_unit[i][1] = t.least_unit[i][1] + t.size[i][0] * blow
 
 
 @block
@@ -267,10 +284,10 @@ def turn(m, s, t):
     settled = ordinary & good & on(t.due)
     kicked = steady & good & on(t.kicked)
     lowered = rebound & good & on(t.excess)
-    elsewhere = trying & (~good) & starts_left(t)
+    elsewhere = trying & (~good) & (starts_left(t) | (~on(t.relax)))
     given_up = trying & ((steady & (~kicked)) | (rebound & (~good))) & (~elsewhere)
     again = settled | kicked | lowered | given_up
-    t.tries = select(lowered, t.tries + 1.0, select(elsewhere, t.tries, 0.0))
+    t.tries = select(lowered, t.tries + 1.0, select(elsewhere | on(t.another), t.tries, 0.0))
     phase = select(settled, STEADY, select(kicked | lowered, REBOUND, select(given_up, PLAIN, t.phase)))
     t.phase = select(good & (~again), ORDINARY, phase)
     s.rebounds = select(good & (~again), select(rebound, 1.0, 0.0), s.rebounds)
@@ -280,7 +297,7 @@ def turn(m, s, t):
 
 @each_contact
 def strike_contact(kind, m, s, t, c):
-    """The impulse of a contact that meets the ground in this step, if it is fast enough to bounce."""
+    """The impulse of a contact that meets the ground in this step, if it is fast enough to bounce, and its speed."""
     i, good, due = m.contact_body[c], on(t.good), s.struck[c][0]
     row = contact.force_rows(kind, m, t, c)[0]
     om0 = matvec(mat(t.R[i]), vec(s.w[i]))
@@ -291,6 +308,7 @@ def strike_contact(kind, m, s, t, c):
     lay = contact.pressed(m, s, t, c, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
     new = lands & (~lay) & (~less(0.0, due)) & less(0.0, s.restitution[c][0])
     s.struck[c][0] = select(good, select(new, t.h * t.ca[c][cone.NORMAL], 0.0), due)
+    s.came[c][0] = select(good & new, approach, s.came[c][0])
 
 
 @each_body

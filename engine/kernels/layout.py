@@ -115,6 +115,7 @@ def state_fields(features, size):
         "angle": (a, 1),  # joint coordinates, turns counted, and how fast they changed in the last step
         "rate": (a, 1),
         "struck": (bounces, 1),  # normal impulse that brought a contact to the ground, of which a rebound is due, N s
+        "came": (bounces, 1),  # speed with which it came, m/s
         "budget": (groups, 1),  # energy that a group may have after a rebound, J
         "factor": (groups, 1),  # on its last rebound
         "rebounds": (),  # 1 if something rebounds in the last step
@@ -180,9 +181,9 @@ def scratch_fields(features, size):
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
         # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;
-        # rounds of a relaxed step (cone.py), whether another one follows, and how far forces are apart; lanes that go
-        # on with the same attempt; ticks left and ticks a substep
-        **scalars("h rate live good cold lost relax another apart again todo stride"),
+        # rounds of a relaxed step (cone.py), whether another one follows, how far bounds are from forces and how far
+        # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a substep
+        **scalars("h rate live good cold lost relax another apart above falling again todo stride"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
@@ -264,8 +265,10 @@ def scratch_fields(features, size):
         "command": (a, 1),
         "ddry": (a, 1),
         # of impacts, see impact.py
-        **scalars("phase due blow ample kicked excess tries"),
+        **scalars("phase due kicked excess tries"),
         "given": (bounces, 1),
+        "ample": (bounces, 2),  # what products are judged by in the steady phase, over force and over gap
+        "group_impact": (groups, 2),  # largest way, m, and blow, N, of its struck contacts
         "moved": (n + 1, 6),  # by how much forces move bodies, m and rad; the world stays 0
         **{name: (groups, 1) for name in ["group_due", "energy0", "energy", "group_work", "settled_energy"]},
         "give": (c, 1),

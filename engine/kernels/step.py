@@ -29,7 +29,9 @@ from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
-ROUNDS = 6.0  # of a relaxed step, and relative difference of forces at which they end
+# Rounds of a relaxed step, those in which bounds of friction only fall included, and relative difference of forces at
+# which they end
+ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
 HALVINGS = 6
 
@@ -208,13 +210,17 @@ def choose(m, s, t):
 
 @block
 def start_judging(m, s, t):
-    t.another = t.apart = 0.0
+    t.another = t.apart = t.above = 0.0
+    t.falling = select(less(ROUNDS - 0.5, t.relax), 1.0, 0.0)
 
 
 @block
 def judge(m, s, t):
-    """A relaxed step is solved again as long as the forces that bound friction are not those that were found."""
-    another = on(t.good) & on(t.relax) & less(t.relax, ROUNDS - 0.5) & (~less(t.apart, AGREED))
+    """A relaxed step is solved again as long as the forces that bound friction are not those that were found. If they
+    never are, the bounds only fall from then on, until they are not above those forces: friction then is within
+    Coulomb's law, if less than it may be."""
+    apart = select(on(t.falling), t.above, t.apart)
+    another = on(t.good) & on(t.relax) & less(t.relax, MOST_ROUNDS - 0.5) & (~less(apart, AGREED))
     t.another = select(another, 1.0, 0.0)
     t.good = select(another, 0.0, t.good)
 
@@ -240,7 +246,7 @@ def book_attempt(m, s, t):
     even = select(failed & (~cut), select(uneven, t.next, even), 0.0)
     if m.features.bounce:
         again = on(t.again)
-        relax, even = select(again, t.relax, relax), select(again, t.even, even)
+        relax, even = select(again, 0.0, relax), select(again, t.even, even)
         cold = select(again, minimum(t.cold, COLD), cold)
     lost = cut & less(stride, 1.5)
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))

@@ -56,6 +56,62 @@ def test_a_ball_of_any_weight_leaves_with_e_times_its_speed(mass, gravity, h):
     np.testing.assert_allclose(after, -e * before, rtol=0, atol=1e-7)
 
 
+def bounce(masses: list[float], speeds: list[float], gravity: float, h: float) -> np.ndarray:
+    """Largest upward speed of balls side by side, which come down in the first step, or lie on the ground."""
+    m = Mechanism(gravity=(0, 0, -gravity))
+    for k, (mass, speed) in enumerate(zip(masses, speeds, strict=True)):
+        m.add_body(f"ball {k}", mass=mass, shapes=[Sphere(RADIUS)], position=(k, 0, RADIUS + 0.5 * h * speed))
+        m.add_contact(f"skin {k}", f"ball {k}", radius=RADIUS, friction=0.3, restitution=0.8)
+    sim = Simulator(m, dt=h)
+    sim.set_state(v=[[0, 0, -speed] for speed in speeds])
+    return advance(sim, 4, lambda: sim.state.v[0, :, 2]).max(0)
+
+
+@pytest.mark.parametrize(("h", "speed"), [(0.01, 3.0), (0.001, 30.0), (0.001, 1.0)])
+@pytest.mark.parametrize("gravity", [0.0, 9.81])
+@pytest.mark.parametrize("ratio", [1.0, 1e3, 1e5, 3e5, 1e6, 1e9, 1e12])
+def test_balls_of_any_weights_bounce_side_by_side(ratio, gravity, h, speed):
+    # each leaves with e times its speed, as it does alone, and one that lies there stays there
+    for speeds in ([speed, speed], [speed, 0.0], [0.0, speed]):
+        together = bounce([ratio, 1.0], speeds, gravity, h)
+        alone = [bounce([mass], [own], gravity, h)[0] for mass, own in zip((ratio, 1.0), speeds, strict=True)]
+        np.testing.assert_allclose(together, 0.8 * np.array(speeds), rtol=0, atol=1e-6 * speed)
+        np.testing.assert_allclose(together, alone, rtol=0, atol=1e-6 * speed)
+
+
+def test_each_of_many_balls_bounces():
+    # of 1e-6 to 1e6 kg, at different times
+    m, count = Mechanism(), 20
+    for k, mass in enumerate(np.geomspace(1e-6, 1e6, count)):
+        height = RADIUS + 0.05 + 0.03 * (7 * k % 10)
+        m.add_body(f"ball {k}", mass=mass, shapes=[Sphere(RADIUS)], position=(k, 0, height))
+        m.add_contact(f"skin {k}", f"ball {k}", radius=RADIUS, friction=0.3, restitution=0.5)
+    sim = Simulator(m, dt=0.01)
+    v = advance(sim, 40, lambda: sim.state.v[0, :, 2])
+    leaves = (v > 0).argmax(0)  # two steps after it fell freely
+    assert (leaves > 1).all()
+    each = np.arange(count)
+    np.testing.assert_allclose(v[leaves, each], -0.5 * v[leaves - 2, each], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("h", "speed"), [(0.01, 3.0), (0.001, 30.0), (0.001, 3.0)])
+@pytest.mark.parametrize("gravity", [0.0, 9.81])
+@pytest.mark.parametrize("stands", [False, True])
+def test_a_heavy_trunk_with_a_light_toe(stands, gravity, h, speed):
+    # side by side, both fall flat; or the trunk stands on the toe, whose ground carries all of it
+    for ratio in (1.0, 1e2, 1e4, 1e6):
+        m, gap = Mechanism(gravity=(0, 0, -gravity)), 0.5 * h * speed
+        m.add_body("trunk", mass=ratio, inertia=ratio * 0.004 * np.ones(3), position=(0, 0, RADIUS + gap + stands))
+        m.add_body("toe", mass=1.0, inertia=0.004 * np.ones(3))
+        m.add_joint("j", "revolute", "trunk", "toe", parent_anchor=(0, 0, -1) if stands else (1, 0, 0), axis=(0, 0, 1))
+        for name in ("toe",) if stands else ("trunk", "toe"):
+            m.add_contact(name, name, radius=RADIUS, friction=0.0, restitution=0.8)
+        sim = Simulator(m, dt=h)
+        sim.set_joint_state([[0.0]], v=[[0, 0, -speed]] * 2)
+        leaves = advance(sim, 3, lambda sim=sim: sim.state.v[0, :, 2]).max(0)
+        np.testing.assert_allclose(leaves, 0.8 * speed, rtol=1e-5)
+
+
 def test_heights_of_bounces():
     # e^2, e^4, ... of the first height; impacts are at the ends of steps, up to h late, at up to 4.4 m/s
     def heights(h: float) -> list[float]:
