@@ -25,7 +25,6 @@ axes they follow from phi alone.
 
 from vigym.engine.kernels import pairs
 from vigym.engine.kernels.pairs import (
-    LEAST,
     advance,
     corrected,
     excess,
@@ -145,7 +144,7 @@ def parts_of_change(s, t, a, k, r, change):
 
 def targets(m, s, t, a, center=NOTHING):
     """Complementarity targets, of the affine direction unless `center` says otherwise."""
-    bounded, values = of_pairs(s, s.bounded[a]), pairs.targets(m, vec(t.la[a]), vec(t.lb[a]), center)
+    bounded, values = of_pairs(s, s.bounded[a]), pairs.targets(vec(t.la[a]), vec(t.lb[a]), stops(m, s, t, a), center)
     return [bounded[k] * values[k] for k in range(PAIRS)]
 
 
@@ -176,6 +175,11 @@ def product_units(m, s, t, a):
     return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
 
 
+def stops(m, s, t, a):
+    """Where the products of the pairs stop."""
+    return [pairs.stop(m, unit) for unit in product_units(m, s, t, a)]
+
+
 def errors(m, s, t, a, over, rows):
     """Errors that count against the tolerance: efforts, motions and their products, each in its own unit."""
     effort, per_motion = vec(t.axis_unit[a])
@@ -191,7 +195,7 @@ def errors(m, s, t, a, over, rows):
 def measure_axis(m, s, t, a):
     """Products of the pairs, and the norms of their rows."""
     flags = of_pairs(s, s.bounded[a])
-    over = excess(m, measure(m, t, vec(t.la[a]), vec(t.lb[a]), flags, share(m, t, a)), flags)
+    over = excess(m, measure(t, vec(t.la[a]), vec(t.lb[a]), flags, stops(m, s, t, a), share(m, t, a)), flags)
     rows = vec(t.lr[a])
     note(t, "norm", errors(m, s, t, a, over, rows))
     if SLIP in used(s):
@@ -268,10 +272,8 @@ def affine_axis(m, s, t, a):
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
-    units = product_units(m, s, t, a)
     for k in used(s):
-        least = LEAST * m.tolerance * units[k]
-        t.lk[a][k] = s.bounded[a][k] * corrected(t, t.la[a][k], t.lb[a][k], t.lk[a][k], usual(m, t, a), least)
+        t.lk[a][k] = s.bounded[a][k] * corrected(t, t.la[a][k], t.lb[a][k], t.lk[a][k], usual(m, t, a))
 
 
 @each_limited_axis

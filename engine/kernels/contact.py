@@ -33,7 +33,6 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import body, cone, geometry, integrator, pairs
-from vigym.engine.kernels.pairs import LEAST
 from vigym.engine.kernels.quaternion import (
     add,
     cross,
@@ -134,6 +133,12 @@ def unit(m, t, c, gamma):
     return force + t.ample if m.features.bounce else force
 
 
+def stopping(m, t, c):
+    """Where the products of the contact stop, N m."""
+    gamma = t.ca[c][cone.NORMAL]
+    return pairs.stop(m, unit(m, t, c, gamma) / (m.strictness * t.per_length[m.contact_body[c]][0]))
+
+
 def whole_force(m, s, t, c):
     """Force along (n, t1, t2): of the pairs, and what a rebound gives beside them."""
     force = cone.of(m).force(roughness(s, c), vec(t.ca[c]))
@@ -194,9 +199,9 @@ def move_contact(kind, m, s, t, c):
     slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     rough, cf, give = coefficients(m, s, t, c)
-    law, flags = cone.of(m), cone.of(m).active(rough)
+    law, flags, stop = cone.of(m), cone.of(m).active(rough), stopping(m, t, c)
     grip = select(on(t.relax), s.friction[c][0] * t.grip[c][0], 0.0)
-    over = law.excess(m, law.measure(m, t, a, b, flags, share(m, t, c)), flags)
+    over = law.excess(m, law.measure(t, a, b, flags, stop, share(m, t, c)), flags)
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
     over = scale(per_force * per_length * m.strictness, over)
     gamma, lowered = a[cone.NORMAL], 0.0
@@ -247,7 +252,7 @@ def condense_contact(kind, m, s, t, c):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
     store(t.D[i], D)
-    k = law.targets(m, a, b)
+    k = law.targets(a, b, stopping(m, t, c))
     store(t.ck[c], k)
     constant, _, _ = response(m, s, t, c, k, vec(t.cr[c]), 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(F, constant)))
@@ -288,9 +293,7 @@ def correct_contact(kind, m, s, t, c):
     """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
     i, law = m.contact_body[c], cone.of(m)
     flags = law.active(roughness(s, c))
-    a = vec(t.ca[c])
-    least = LEAST * m.tolerance / m.strictness * unit(m, t, c, a[cone.NORMAL]) / t.per_length[i][0]
-    k = law.corrected(t, a, vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c), least)
+    k = law.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c))
     k = [flags[j] * k[j] for j in range(law.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
