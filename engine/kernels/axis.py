@@ -24,6 +24,7 @@ axes they follow from phi alone.
 """
 
 from vigym.engine.kernels import pairs
+from vigym.engine.kernels.body import heft
 from vigym.engine.kernels.pairs import (
     advance,
     corrected,
@@ -151,18 +152,18 @@ def targets(m, s, t, a, center=NOTHING):
 def scales(m, t, a):
     """Usual sizes of the pairs of axis a: an effort and a motion."""
     length, h = m.axis_length[a][0], t.h
-    effort, motion = m.axis_force_scale[a][0] * length, m.axis_acceleration[a][0] * h * h / length
+    effort, motion = t.axis_force[a][0] * length, m.axis_acceleration[a][0] * h * h / length
     return [(effort, motion)] * 4 + [(motion, effort)] * 2
 
 
 def usual(m, t, a):
     """Usual size of a product of the pairs, N m."""
-    return m.axis_force_scale[a][0] * m.axis_acceleration[a][0] * t.h * t.h
+    return t.axis_force[a][0] * m.axis_acceleration[a][0] * t.h * t.h
 
 
 def share(m, t, a):
     """1/usual"""
-    return t.rate * t.rate / (m.axis_force_scale[a][0] * m.axis_acceleration[a][0])
+    return t.rate * t.rate / (t.axis_force[a][0] * m.axis_acceleration[a][0])
 
 
 def product_units(m, s, t, a):
@@ -207,6 +208,7 @@ def start_axis(m, s, t, a):
     """First guess of the pairs: the last ones, or their scales in lanes that start cold. What a drive's limit cuts off
     is guessed anew where its command jumps, as it does with the target of a stiff drive."""
     cold = on(t.cold)
+    t.axis_force[a][0] = heft(m, s, m.axis_body[a]) * m.axis_force_scale[a][0]
     sizes = scales(m, t, a)
     t.mobility[a][0] = sizes[CUT][1] / sizes[CUT][0]
     command = s.effort[a][0] + s.kp[a][0] * s.target[a][0] + s.kd[a][0] * s.target_velocity[a][0]

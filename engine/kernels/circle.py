@@ -20,7 +20,7 @@ from vigym.engine.kernels import pairs
 from vigym.engine.kernels.simd import maximum, minimum, on, select, sqrt
 
 PAIRS = 4
-CLOSENESS = 1.0  # see pyramid.py
+CLOSENESS = 4.0  # see pyramid.py
 TINY = 1e-300
 
 

@@ -23,9 +23,12 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
 Where joints tie a body to the world and a contact just touches, forces are not determined, and nothing bounds them. So
-that none is invented, such a contact sags a little under its force, by SAG (model.py) of the body's size under its
-weight, until its product is as small as it has to be: of all forces that would do, one near the least is found. From
-then on the gap itself counts. Free bodies need none of this: their weight bounds all forces.
+that none is invented, such a contact sags a little under its force: of all forces that would do, one near the least is
+found. However hard it is pressed, it sags by less than the accuracy of gaps:
+
+    sag = depth gamma/(load + gamma),   load the weight of all that joints connect
+
+Free bodies need none of this: their weight bounds all forces.
 
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
@@ -53,6 +56,8 @@ from vigym.engine.kernels.sweep import each_contact, each_touching_body
 NOTHING = [0.0] * 6
 TICKS = 64.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
+# Of what gaps are allowed to miss, a contact of a tied body sags at most; and of h^2/mass, it gives way to its force
+SAG, MOST_GIVE = 0.8, 1e-6
 
 
 def axes(kind, m, t, c):
@@ -98,8 +103,20 @@ def coefficients(m, s, t, c):
     """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
     how much the contact gives way to its normal force, m/N."""
     cf = s.friction[c][0]
-    give = spring(m, t, c) + m.sag[c][0] if m.features.tied else spring(m, t, c)
+    give = spring(m, t, c) + sag(m, s, t, c)[1] if m.features.tied else spring(m, t, c)
     return roughness(s, c), select(on(t.relax), 0.0, cf), give
+
+
+def sag(m, s, t, c):
+    """By how much a contact of a tied body sags, m, and the slope of that by its force, m/N.
+
+    It is a spring far stiffer than the inertia of what it carries, too, however short the step is."""
+    i, gamma = m.contact_body[c], t.ca[c][cone.NORMAL]
+    depth = m.sags[c][0] * SAG * m.accuracy / (GAP * t.per_length[i][0])
+    load = maximum(m.joined_weight[c][0], depth * m.joined_mass[c][0] * t.rate * t.rate / MOST_GIVE)
+    force = body.heft(m, s, i) * load + gamma
+    part = gamma / force
+    return depth * part, depth * (1.0 - part) / force
 
 
 def spring(m, t, c):
@@ -167,8 +184,9 @@ def prepare_contact(kind, m, s, t, c):
     if geometry.of(kind).fixed_axes is None:
         store(t.axes[c], here.axes)
     cold = on(t.cold)
-    carried = maximum(s.ca[c][cone.NORMAL], m.contact_weight[c][0])
-    t.usual_force[c][0] = select(cold, m.contact_force_scale[c][0], carried)
+    heft = body.heft(m, s, i)
+    carried = maximum(s.ca[c][cone.NORMAL], heft * m.contact_weight[c][0])
+    t.usual_force[c][0] = select(cold, heft * m.contact_force_scale[c][0], carried)
     law, sizes = cone.of(m), scales(m, t, c)
     phi = gap(m, c, here)
     if m.features.soft:
@@ -204,11 +222,10 @@ def move_contact(kind, m, s, t, c):
     over = law.excess(m, law.measure(t, a, b, flags, stop, share(m, t, c)), flags)
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
     over = scale(per_force * per_length * m.strictness, over)
-    gamma, lowered = a[cone.NORMAL], 0.0
-    if m.features.tied:  # once the product is as small as it has to be, the gap itself counts
-        firm = less(over[cone.NORMAL], m.tolerance)
-        give = select(firm, spring(m, t, c), give)
-        lowered = select(firm, 0.0, m.sag[c][0] * gamma)
+    lowered = 0.0
+    if m.features.tied:
+        lowered, slope = sag(m, s, t, c)
+        phi = phi + (lowered - slope * a[cone.NORMAL])
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
     if m.features.bounce:
         rows[cone.RADIUS] = rows[cone.RADIUS] + rough * s.friction[c][0] * t.given[c][0]
