@@ -70,7 +70,7 @@ class Model:
             soft=bool(self.soft.any()),
             smooth=smooth,
             held=bool(self.held.any()),
-            tied=bool(self.tied[[self.bodies[contact.body] for contact in mechanism.contacts]].any()),
+            sags=self._touching(self.tied | self.wedged),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -158,7 +158,7 @@ class Model:
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
         products = np.clip(PRODUCTS * m.tolerance**2, 1e-14, 1e-3 * m.tolerance)
-        closeness = TIED if self.features.tied else cone.of(m).CLOSENESS
+        closeness = TIED if self._touching(self.tied) else cone.of(m).CLOSENESS
         m.strictness = m.tolerance / max(products / closeness, LEAST_PRODUCT)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
         m.free_fall = np.linalg.norm(mechanism.gravity)
@@ -179,11 +179,12 @@ class Model:
                 m.child[i], m.parent[i] = self.bodies[joint.child], self.bodies[joint.parent]
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
+        sagging = self.tied | self.wedged
         for c, contact in enumerate(mechanism.contacts):
             i = self.bodies[contact.body]
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
             m.contact_force_scale[c], m.contact_acceleration[c], _, m.contact_weight[c] = sizes[i, :4]
-            m.sags[c], m.joined_weight[c], m.joined_mass[c] = self.tied[i], *sizes[i, 4:]
+            m.sags[c], m.joined_weight[c], m.joined_mass[c] = sagging[i], *sizes[i, 4:]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)
@@ -200,6 +201,19 @@ class Model:
             if joint.parent == WORLD and joint.kind != "floating"
         }
         return np.isin(parts, list(anchored))
+
+    @property
+    def wedged(self) -> np.ndarray:
+        """Which bodies friction may hold by themselves, or through others: their planes do not all face the same way
+        (n_bodies,)."""
+        parts, facing = connected(self.mechanism), {}
+        for contact in self.mechanism.contacts:
+            facing.setdefault(parts[self.bodies[contact.body]], set()).add(tuple(contact.normal))
+        return np.isin(parts, [part for part, normals in facing.items() if len(normals) > 1])
+
+    def _touching(self, bodies: np.ndarray) -> bool:
+        """Whether some of the bodies have contacts."""
+        return bool(bodies[[self.bodies[contact.body] for contact in self.mechanism.contacts]].any())
 
     def _held_contacts(self) -> np.ndarray:
         """Which contacts are on bodies that are rigidly attached to the world."""

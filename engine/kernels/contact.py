@@ -22,13 +22,14 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
 
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
-Where joints tie a body to the world and a contact just touches, forces are not determined, and nothing bounds them. So
-that none is invented, such a contact sags a little under its force: of all forces that would do, one near the least is
-found. However hard it is pressed, it sags by less than the accuracy of gaps:
+Where joints tie a body to the world and a contact just touches, or where friction holds a body between two walls, forces
+are not determined, and nothing bounds them. So that none is invented, such a contact sags a little under its force: of
+all forces that would do, one near the least is found. However hard it is pressed, it sags by less than the accuracy of
+gaps:
 
     sag = depth gamma/(load + gamma),   load the weight of all that joints connect
 
-Free bodies need none of this: their weight bounds all forces.
+Free bodies on one plane need none of this: their weight bounds all forces.
 
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
@@ -56,7 +57,7 @@ from vigym.engine.kernels.sweep import each_contact, each_touching_body
 NOTHING = [0.0] * 6
 TICKS = 64.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
-# Of what gaps are allowed to miss, a contact of a tied body sags at most; and of h^2/mass, it gives way to its force
+# Of what gaps are allowed to miss, a contact sags at most; and of h^2/mass, it gives way to its force
 SAG, MOST_GIVE = 0.8, 1e-6
 
 
@@ -103,12 +104,12 @@ def coefficients(m, s, t, c):
     """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
     how much the contact gives way to its normal force, m/N."""
     cf = s.friction[c][0]
-    give = spring(m, t, c) + sag(m, s, t, c)[1] if m.features.tied else spring(m, t, c)
+    give = spring(m, t, c) + sag(m, s, t, c)[1] if m.features.sags else spring(m, t, c)
     return roughness(s, c), select(on(t.relax), 0.0, cf), give
 
 
 def sag(m, s, t, c):
-    """By how much a contact of a tied body sags, m, and the slope of that by its force, m/N.
+    """By how much a contact sags, m, and the slope of that by its force, m/N.
 
     It is a spring far stiffer than the inertia of what it carries, too, however short the step is."""
     i, gamma = m.contact_body[c], t.ca[c][cone.NORMAL]
@@ -223,7 +224,7 @@ def move_contact(kind, m, s, t, c):
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
     over = scale(per_force * per_length * m.strictness, over)
     lowered = 0.0
-    if m.features.tied:
+    if m.features.sags:
         lowered, slope = sag(m, s, t, c)
         phi = phi + (lowered - slope * a[cone.NORMAL])
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)

@@ -57,7 +57,7 @@ def model_fields(features, size):
         "contact_force_scale": (c, 1),
         "contact_weight": (c, 1),  # of the body alone, N
         "contact_acceleration": (c, 1),
-        # of contacts of tied bodies, which sag, see contact.py: 1, else 0; weight, N, and mass of all that is joined
+        # of contacts that sag, see contact.py: 1, else 0; weight, N, and mass of all that is joined
         "sags": (c, 1),
         "joined_weight": (c, 1),
         "joined_mass": (c, 1),
