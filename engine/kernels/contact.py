@@ -22,10 +22,10 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
 
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
-Where joints tie a body to the world and a contact just touches, or where friction holds a body between two walls, forces
-are not determined, and nothing bounds them. So that none is invented, such a contact sags a little under its force: of
-all forces that would do, one near the least is found. However hard it is pressed, it sags by less than the accuracy of
-gaps:
+Where joints tie a body to the world and a contact just touches, or where friction holds a body between two walls,
+forces are not determined, and nothing bounds them. So that none is invented, such a contact sags a little under its
+force: of all forces that would do, one near the least is found. However hard it is pressed, it sags by less than the
+accuracy of gaps:
 
     sag = depth gamma/(load + gamma),   load the weight of all that joints connect
 

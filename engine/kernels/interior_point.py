@@ -8,7 +8,8 @@
 
 Pairs are of very different sizes in a mechanism of large and small bodies. Each product has its own usual size (`share`
 is 1 over that), and mu is the mean of products in these units: all of them fall together, from masses of grams to tons.
-Residuals are relative, too (body.py).
+Residuals are relative, too (body.py). A product stops at a tenth of what it has to be (pairs.stop); what counts towards
+mu's reduction is what is left above that.
 
 A lane that has converged is masked: its numbers stay as they are while its neighbours go on.
 

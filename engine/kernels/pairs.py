@@ -71,8 +71,8 @@ def smoothing(m):
 
 
 def stop(m, unit):
-    """Where a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a slack would
-    drown in the rounding of its own row."""
+    """Where a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a slack
+    would drown in the rounding of its own row."""
     return smoothing(m) + LEAST * m.tolerance * unit
 
 
@@ -82,7 +82,7 @@ def excess(m, values, flags):
 
 
 def targets(a, b, stops, center):
-    """Complementarity targets: products are to become `center` (0 for the affine direction) more than where they stop."""
+    """Complementarity targets: where products stop, and `center` more (0 for the affine direction)."""
     return [(center[k] + stops[k]) - product for k, product in enumerate(products(a, b))]
 
 
