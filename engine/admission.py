@@ -12,7 +12,8 @@ from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
 
-SLACK = 1e-6  # what a state set from outside may miss joints (m, rad), gaps (m) and limits by
+# What a state set from outside may miss joints (m, rad), gaps (m) and limits by; for small bodies, a part of their size
+SLACK, PART = 1e-6, 1e-3
 
 
 def check_state(
@@ -43,15 +44,18 @@ def check_state(
             f"dt = {dt:g} s allows {most:.4g}"
         )
     if not closed:
-        error = coordinates.errors(model, x, q)
-        for k, j in first(~(error <= SLACK)):
+        table = model.joint_table
+        error = np.abs(coordinates.rows(table, x, q))
+        for k, j, slot in first(~(error <= slot_slacks(model))):
+            name = mechanism.joints[table.number[j]].name
             raise StateError(
-                f"joint {mechanism.joints[j].name!r} of environment {env[k]} is open by {error[k, j]:.3g} (m or rad): "
-                "set poses that close it, or use set_joint_state"
+                f"joint {name!r} of environment {env[k]} is open by {error[k, j, slot]:.3g} "
+                f"{'m' if slot < 3 else 'rad'}: set poses that close it, or use set_joint_state"
             )
     bounds, bounded = limits
+    allowed = slot_slacks(model)[model.joint_table.free]
     for side, pair, excess in (("lower", LOW, bounds[..., LOW] - phi), ("upper", HIGH, phi - bounds[..., HIGH])):
-        for k, a in first((excess > SLACK) & (bounded[..., pair] > 0)):
+        for k, a in first((excess > allowed) & (bounded[..., pair] > 0)):
             raise StateError(
                 f"{model.axis_names[a]!r} of environment {env[k]} is {excess[k, a]:.3g} beyond its {side} limit"
             )
@@ -59,7 +63,21 @@ def check_state(
 
 def too_deep(model: Model, gap: Array) -> NDArray[np.int64]:
     """The first hard contact (row of `gap`, contact) that is deeper in the ground than it may start, if any."""
-    return first(~((gap >= -SLACK) | model.soft))
+    touching = [model.bodies[contact.body] for contact in model.mechanism.contacts]
+    return first(~((gap >= -slacks(model)[touching]) | model.soft))
+
+
+def slacks(model: Model) -> Array:
+    """By how much each body may miss, m; the world is the last one (n_bodies + 1,)."""
+    sizes = [np.sqrt(np.trace(body.inertia) / body.mass) for body in model.mechanism.bodies]
+    return np.minimum(SLACK, PART * np.array([*sizes, np.inf]))
+
+
+def slot_slacks(model: Model) -> Array:
+    """By how much each slot of the joints may miss, m or rad (n_joints, 6): of the smaller body's size."""
+    table, allowed = model.joint_table, slacks(model)
+    lengths = np.minimum(allowed[table.child], allowed[table.parent])
+    return np.repeat(np.stack([lengths, np.full_like(lengths, SLACK)], -1), 3, axis=-1)
 
 
 def first(bad: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -21,11 +21,9 @@ OUT_OF_REACH = 1.0  # m
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
 # Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force in a
-# step. TIED times as closely where the forces of contacts may not be determined: sqrt(product / sag) is left of them.
+# step. TIED times as closely where the forces of contacts may not be determined: sqrt(load product / sag) is left.
 PRODUCTS, TIED, LEAST_PRODUCT = 1e4, 1e3, 1e-15
 ROUNDING = 100.0 * np.finfo(float).eps  # of a number that is the sum of some others
-# Of its size a tied body sags into a contact under its weight, at most; of h^2/mass its contacts give way
-SAG, LEAST_SAG = 4e-10, 1e-6
 # Of its size a body usually moves in a step, between these; without gravity as much as things do on Earth
 LEAST_MOTION, MOST_MOTION, WEIGHTLESS_MOTION = 1e-8, 0.1, 0.01
 
@@ -72,7 +70,7 @@ class Model:
             soft=bool(self.soft.any()),
             smooth=smooth,
             held=bool(self.held.any()),
-            tied=bool(self.tied[[self.bodies[contact.body] for contact in mechanism.contacts]].any()),
+            sags=self._touching(self.tied | self.wedged),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -117,8 +115,8 @@ class Model:
         return names
 
     def usual_sizes(self, dt: float) -> np.ndarray:
-        """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one, and by how much
-        its contacts may sag, m/N, if it is tied to the world; the body's own weight, N (n_bodies, 5).
+        """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one; the body's own
+        weight, N; weight and mass of the part (n_bodies, 6).
 
         A part is what joints hold together. Its length is the mean radius of gyration, its acceleration that of
         gravity; a contact usually carries a share of its weight."""
@@ -127,17 +125,18 @@ class Model:
         size = np.sqrt([np.trace(body.inertia) / body.mass for body in bodies])
         np.add.at(touching, [self.bodies[contact.body] for contact in self.mechanism.contacts], 1)
         dt = float(np.clip(dt, 1e-100, 1e100))
-        tied, motion = self.tied, LEAST_MOTION if self.mechanism.gravity.any() else WEIGHTLESS_MOTION
-        sizes = np.zeros((self.n_bodies, 5))
+        motion = LEAST_MOTION if self.mechanism.gravity.any() else WEIGHTLESS_MOTION
+        sizes = np.zeros((self.n_bodies, 6))
         for part in np.unique(parts):
             here = parts == part
             length = size[here].mean()
             gravity = max(np.linalg.norm(self.mechanism.gravity), motion * length / dt**2)
             acceleration = min(gravity, MOST_MOTION * length / dt**2)
             number = max(1, min(touching[here].sum(), here.sum()))
-            sag = min(LEAST_SAG * dt**2, SAG * length / gravity) / mass[here].sum() if tied[here].any() else 0.0
-            sizes[here, :4] = mass[here].sum() * gravity / number, acceleration, length, sag
-            sizes[here, 4] = mass[here] * gravity
+            whole = mass[here].sum()
+            sizes[here, :3] = whole * gravity / number, acceleration, length
+            sizes[here, 3] = mass[here] * gravity
+            sizes[here, 4:] = whole * gravity, whole
         return sizes
 
     def table(self, joints: Sequence[Joint], numbers: Sequence[int]) -> JointTable:
@@ -159,12 +158,13 @@ class Model:
         m.dt, m.tolerance, m.smoothing = options.dt, options.tolerance, options.smoothing
         m.accuracy, m.first_floor = min(options.tolerance, ACCURACY), WARM_START_FLOOR
         products = np.clip(PRODUCTS * m.tolerance**2, 1e-14, 1e-3 * m.tolerance)
-        closeness = TIED if self.features.tied else cone.of(m).CLOSENESS
+        closeness = TIED if self._touching(self.tied) else cone.of(m).CLOSENESS
         m.strictness = m.tolerance / max(products / closeness, LEAST_PRODUCT)
         m.force_rounding, m.length_rounding = ROUNDING / m.tolerance, ROUNDING / m.accuracy
         m.free_fall = np.linalg.norm(mechanism.gravity)
         sizes = self.usual_sizes(options.dt)
         child = np.repeat(self.joint_table.child, self.joint_table.free.sum(-1))
+        m.axis_body[:], m.nominal_mass[:, 0] = child, [body.mass for body in mechanism.bodies]
         m.axis_force_scale[:, 0], m.axis_acceleration[:, 0], length, *_ = sizes[child].T
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
@@ -179,10 +179,12 @@ class Model:
                 m.child[i], m.parent[i] = self.bodies[joint.child], self.bodies[joint.parent]
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
+        sagging = self.tied | self.wedged
         for c, contact in enumerate(mechanism.contacts):
             i = self.bodies[contact.body]
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
-            m.contact_force_scale[c], m.contact_acceleration[c], _, m.sag[c], m.contact_weight[c] = sizes[i]
+            m.contact_force_scale[c], m.contact_acceleration[c], _, m.contact_weight[c] = sizes[i, :4]
+            m.sags[c], m.joined_weight[c], m.joined_mass[c] = sagging[i], *sizes[i, 4:]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)
@@ -199,6 +201,19 @@ class Model:
             if joint.parent == WORLD and joint.kind != "floating"
         }
         return np.isin(parts, list(anchored))
+
+    @property
+    def wedged(self) -> np.ndarray:
+        """Which bodies friction may hold by themselves, or through others: their planes do not all face the same way
+        (n_bodies,)."""
+        parts, facing = connected(self.mechanism), {}
+        for contact in self.mechanism.contacts:
+            facing.setdefault(parts[self.bodies[contact.body]], set()).add(tuple(contact.normal))
+        return np.isin(parts, [part for part, normals in facing.items() if len(normals) > 1])
+
+    def _touching(self, bodies: np.ndarray) -> bool:
+        """Whether some of the bodies have contacts."""
+        return bool(bodies[[self.bodies[contact.body] for contact in self.mechanism.contacts]].any())
 
     def _held_contacts(self) -> np.ndarray:
         """Which contacts are on bodies that are rigidly attached to the world."""

@@ -24,8 +24,8 @@ axes they follow from phi alone.
 """
 
 from vigym.engine.kernels import pairs
+from vigym.engine.kernels.body import heft
 from vigym.engine.kernels.pairs import (
-    LEAST,
     advance,
     corrected,
     excess,
@@ -145,25 +145,25 @@ def parts_of_change(s, t, a, k, r, change):
 
 def targets(m, s, t, a, center=NOTHING):
     """Complementarity targets, of the affine direction unless `center` says otherwise."""
-    bounded, values = of_pairs(s, s.bounded[a]), pairs.targets(m, vec(t.la[a]), vec(t.lb[a]), center)
+    bounded, values = of_pairs(s, s.bounded[a]), pairs.targets(vec(t.la[a]), vec(t.lb[a]), stops(m, s, t, a), center)
     return [bounded[k] * values[k] for k in range(PAIRS)]
 
 
 def scales(m, t, a):
     """Usual sizes of the pairs of axis a: an effort and a motion."""
     length, h = m.axis_length[a][0], t.h
-    effort, motion = m.axis_force_scale[a][0] * length, m.axis_acceleration[a][0] * h * h / length
+    effort, motion = t.axis_force[a][0] * length, m.axis_acceleration[a][0] * h * h / length
     return [(effort, motion)] * 4 + [(motion, effort)] * 2
 
 
 def usual(m, t, a):
     """Usual size of a product of the pairs, N m."""
-    return m.axis_force_scale[a][0] * m.axis_acceleration[a][0] * t.h * t.h
+    return t.axis_force[a][0] * m.axis_acceleration[a][0] * t.h * t.h
 
 
 def share(m, t, a):
     """1/usual"""
-    return t.rate * t.rate / (m.axis_force_scale[a][0] * m.axis_acceleration[a][0])
+    return t.rate * t.rate / (t.axis_force[a][0] * m.axis_acceleration[a][0])
 
 
 def product_units(m, s, t, a):
@@ -174,6 +174,11 @@ def product_units(m, s, t, a):
     dry = (s.dry_friction[a][0] + FAINT * effort) / (STUCK * per_motion)
     pressed = [(effort + t.la[a][k]) / (LIMITED * per_motion) for k in (LOW, HIGH)]
     return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
+
+
+def stops(m, s, t, a):
+    """Where the products of the pairs stop."""
+    return [pairs.stop(m, unit) for unit in product_units(m, s, t, a)]
 
 
 def errors(m, s, t, a, over, rows):
@@ -191,7 +196,7 @@ def errors(m, s, t, a, over, rows):
 def measure_axis(m, s, t, a):
     """Products of the pairs, and the norms of their rows."""
     flags = of_pairs(s, s.bounded[a])
-    over = excess(m, measure(m, t, vec(t.la[a]), vec(t.lb[a]), flags, share(m, t, a)), flags)
+    over = excess(m, measure(t, vec(t.la[a]), vec(t.lb[a]), flags, stops(m, s, t, a), share(m, t, a)), flags)
     rows = vec(t.lr[a])
     note(t, "norm", errors(m, s, t, a, over, rows))
     if SLIP in used(s):
@@ -203,6 +208,7 @@ def start_axis(m, s, t, a):
     """First guess of the pairs: the last ones, or their scales in lanes that start cold. What a drive's limit cuts off
     is guessed anew where its command jumps, as it does with the target of a stiff drive."""
     cold = on(t.cold)
+    t.axis_force[a][0] = heft(m, s, m.axis_body[a]) * m.axis_force_scale[a][0]
     sizes = scales(m, t, a)
     t.mobility[a][0] = sizes[CUT][1] / sizes[CUT][0]
     command = s.effort[a][0] + s.kp[a][0] * s.target[a][0] + s.kd[a][0] * s.target_velocity[a][0]
@@ -268,10 +274,8 @@ def affine_axis(m, s, t, a):
 @each_limited_axis
 def correct_axis(m, s, t, a):
     """Targets of the corrector, sigma mu - da db."""
-    units = product_units(m, s, t, a)
     for k in used(s):
-        least = LEAST * m.tolerance * units[k]
-        t.lk[a][k] = s.bounded[a][k] * corrected(t, t.la[a][k], t.lb[a][k], t.lk[a][k], usual(m, t, a), least)
+        t.lk[a][k] = s.bounded[a][k] * corrected(t, t.la[a][k], t.lb[a][k], t.lk[a][k], usual(m, t, a))
 
 
 @each_limited_axis

@@ -53,6 +53,11 @@ def tangent(t, i):
     return integrator.recalled(t.h, velocity(t, i)[1], vec(t.tangent[i]))
 
 
+def heft(m, s, i):
+    """How many times as heavy the body is as when its usual sizes were found."""
+    return s.mass[i][0] / m.nominal_mass[i][0]
+
+
 def momentum(h, h0, mass, J, v, om):
     """Momentum over h (6) with which a step of length h0 at v, om has ended."""
     return scale(mass / h, v) + scale(h0 / h, integrator.momentum(h0, J, om))

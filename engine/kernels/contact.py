@@ -22,10 +22,14 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
 
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
-Where joints tie a body to the world and a contact just touches, forces are not determined, and nothing bounds them. So
-that none is invented, such a contact sags a little under its force, by SAG (model.py) of the body's size under its
-weight, until its product is as small as it has to be: of all forces that would do, one near the least is found. From
-then on the gap itself counts. Free bodies need none of this: their weight bounds all forces.
+Where joints tie a body to the world and a contact just touches, or where friction holds a body between two walls,
+forces are not determined, and nothing bounds them. So that none is invented, such a contact sags a little under its
+force: of all forces that would do, one near the least is found. However hard it is pressed, it sags by less than the
+accuracy of gaps:
+
+    sag = depth gamma/(load + gamma),   load the weight of all that joints connect
+
+Free bodies on one plane need none of this: their weight bounds all forces.
 
 A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
 
@@ -33,7 +37,6 @@ A contact touches one body only, so its pairs condense into that body's 6x6: the
 """
 
 from vigym.engine.kernels import body, cone, geometry, integrator, pairs
-from vigym.engine.kernels.pairs import LEAST
 from vigym.engine.kernels.quaternion import (
     add,
     cross,
@@ -54,6 +57,8 @@ from vigym.engine.kernels.sweep import each_contact, each_touching_body
 NOTHING = [0.0] * 6
 TICKS = 64.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
+# Of what gaps are allowed to miss, a contact sags at most; and of h^2/mass, it gives way to its force
+SAG, MOST_GIVE = 0.8, 1e-6
 
 
 def axes(kind, m, t, c):
@@ -99,8 +104,20 @@ def coefficients(m, s, t, c):
     """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
     how much the contact gives way to its normal force, m/N."""
     cf = s.friction[c][0]
-    give = spring(m, t, c) + m.sag[c][0] if m.features.tied else spring(m, t, c)
+    give = spring(m, t, c) + sag(m, s, t, c)[1] if m.features.sags else spring(m, t, c)
     return roughness(s, c), select(on(t.relax), 0.0, cf), give
+
+
+def sag(m, s, t, c):
+    """By how much a contact sags, m, and the slope of that by its force, m/N.
+
+    It is a spring far stiffer than the inertia of what it carries, too, however short the step is."""
+    i, gamma = m.contact_body[c], t.ca[c][cone.NORMAL]
+    depth = m.sags[c][0] * SAG * m.accuracy / (GAP * t.per_length[i][0])
+    load = maximum(m.joined_weight[c][0], depth * m.joined_mass[c][0] * t.rate * t.rate / MOST_GIVE)
+    force = body.heft(m, s, i) * load + gamma
+    part = gamma / force
+    return depth * part, depth * (1.0 - part) / force
 
 
 def spring(m, t, c):
@@ -142,6 +159,12 @@ def product_unit(m, t, c, a, b):
     return force + (way * a[cone.NORMAL] + blow * b[cone.NORMAL])
 
 
+def stopping(m, t, c):
+    """Where the products of the contact stop, N m."""
+    force = product_unit(m, t, c, vec(t.ca[c]), vec(t.cb[c]))
+    return pairs.stop(m, force / (m.strictness * t.per_length[m.contact_body[c]][0]))
+
+
 def whole_force(m, s, t, c):
     """Force along (n, t1, t2): of the pairs, and what a rebound gives beside them."""
     force = cone.of(m).force(roughness(s, c), vec(t.ca[c]))
@@ -170,8 +193,9 @@ def prepare_contact(kind, m, s, t, c):
     if geometry.of(kind).fixed_axes is None:
         store(t.axes[c], here.axes)
     cold = on(t.cold)
-    carried = maximum(s.ca[c][cone.NORMAL], m.contact_weight[c][0])
-    t.usual_force[c][0] = select(cold, m.contact_force_scale[c][0], carried)
+    heft = body.heft(m, s, i)
+    carried = maximum(s.ca[c][cone.NORMAL], heft * m.contact_weight[c][0])
+    t.usual_force[c][0] = select(cold, heft * m.contact_force_scale[c][0], carried)
     law, sizes = cone.of(m), scales(m, t, c)
     phi = gap(m, c, here)
     if m.features.soft:
@@ -202,16 +226,15 @@ def move_contact(kind, m, s, t, c):
     slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     rough, cf, give = coefficients(m, s, t, c)
-    law, flags = cone.of(m), cone.of(m).active(rough)
+    law, flags, stop = cone.of(m), cone.of(m).active(rough), stopping(m, t, c)
     grip = select(on(t.relax), s.friction[c][0] * t.grip[c][0], 0.0)
-    over = law.excess(m, law.measure(m, t, a, b, flags, share(m, t, c)), flags)
+    over = law.excess(m, law.measure(t, a, b, flags, stop, share(m, t, c)), flags)
     per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
     over = scale(per_length * m.strictness / product_unit(m, t, c, a, b), over)
-    gamma, lowered = a[cone.NORMAL], 0.0
-    if m.features.tied:  # once the product is as small as it has to be, the gap itself counts
-        firm = less(over[cone.NORMAL], m.tolerance)
-        give = select(firm, spring(m, t, c), give)
-        lowered = select(firm, 0.0, m.sag[c][0] * gamma)
+    lowered = 0.0
+    if m.features.sags:
+        lowered, slope = sag(m, s, t, c)
+        phi = phi + (lowered - slope * a[cone.NORMAL])
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
     if m.features.bounce:
         rows[cone.RADIUS] = rows[cone.RADIUS] + rough * s.friction[c][0] * t.given[c][0]
@@ -255,7 +278,7 @@ def condense_contact(kind, m, s, t, c):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
     store(t.D[i], D)
-    k = law.targets(m, a, b)
+    k = law.targets(a, b, stopping(m, t, c))
     store(t.ck[c], k)
     constant, _, _ = response(m, s, t, c, k, vec(t.cr[c]), 0.0, [0.0, 0.0])
     store(t.r[i], sub(vec(t.r[i]), wrench(F, constant)))
@@ -296,9 +319,7 @@ def correct_contact(kind, m, s, t, c):
     """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
     i, law = m.contact_body[c], cone.of(m)
     flags = law.active(roughness(s, c))
-    a = vec(t.ca[c])
-    least = LEAST * m.tolerance / m.strictness * unit(m, t, c, a[cone.NORMAL]) / t.per_length[i][0]
-    k = law.corrected(t, a, vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c), least)
+    k = law.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c))
     k = [flags[j] * k[j] for j in range(law.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])

@@ -8,7 +8,8 @@
 
 Pairs are of very different sizes in a mechanism of large and small bodies. Each product has its own usual size (`share`
 is 1 over that), and mu is the mean of products in these units: all of them fall together, from masses of grams to tons.
-Residuals are relative, too (body.py).
+Residuals are relative, too (body.py). A product stops at a tenth of what it has to be (pairs.stop); what counts towards
+mu's reduction is what is left above that.
 
 A lane that has converged is masked: its numbers stay as they are while its neighbours go on.
 
@@ -225,19 +226,20 @@ def clear_sums(m, s, t):
 
 @block
 def choose_center(m, s, t):
-    """center = sigma mu, sigma = (mu_affine / mu)^3; not too eager after a lane has been stuck (`pace`).
+    """center = sigma over, sigma = (over_affine / over)^3; not too eager after a lane has been stuck (`pace`).
 
-    mu_affine is where the affine direction gets, as far as it keeps all pairs positive. It takes no sweep of its own:
+    over is the mean of what is left of the products above where they stop: pairs that have stopped must not hold up
+    others, which may have to become smaller. over_affine is where the affine direction gets, as far as it keeps all
+    pairs positive. It takes no sweep of its own:
 
         sum (a + alpha da)(b + alpha db) = sum a b + alpha sum k + alpha^2 sum da db,   k = a db + b da = stop - a b
     """
     mu, alpha, share = t.mu, 1.0 / maximum(t.ratio, 1.0), 1.0 / maximum(t.count, 1.0)
-    stop = t.stopped * share
-    affine = maximum(mu + alpha * (stop - mu) + alpha * alpha * share * t.total, 0.0)
-    sigma = affine / maximum(mu, 1e-300)
-    least = select(less(1e-4, mu), t.pace * mu, 0.0)
-    center = maximum(sigma * sigma * sigma * mu, least)
-    t.center = maximum(center - stop, 0.0)
+    over = maximum(mu - share * t.stopped, 0.0)
+    affine = minimum(maximum(over - alpha * over + alpha * alpha * share * t.total, 0.0), over)
+    sigma = affine / maximum(over, 1e-300)
+    least = select(less(1e-4, mu), t.pace * over, 0.0)
+    t.center = maximum(sigma * sigma * sigma * over, least)
 
 
 @block

@@ -51,12 +51,16 @@ def model_fields(features, size):
         **scalars("dt tolerance accuracy strictness force_rounding length_rounding smoothing"),
         "first_floor": (),  # of the warm start, see interior_point.py
         "free_fall": (),  # usual acceleration of a body in no hurry, m/s^2: that of gravity
+        "nominal_mass": (n, 1),  # with which the usual sizes were found, see body.heft
         # usual sizes of pairs: force, N, and acceleration, m/s^2, of contacts and of axes, whose lever is the size of a
         # body for a rotation, 1 for a translation
         "contact_force_scale": (c, 1),
         "contact_weight": (c, 1),  # of the body alone, N
         "contact_acceleration": (c, 1),
-        "sag": (c, 1),  # by how much contacts of tied bodies give way while forces are sought, m/N, see contact.py
+        # of contacts that sag, see contact.py: 1, else 0; weight, N, and mass of all that is joined
+        "sags": (c, 1),
+        "joined_weight": (c, 1),
+        "joined_mass": (c, 1),
         "axis_force_scale": (size.n_axes, 1),
         "axis_acceleration": (size.n_axes, 1),
         "axis_length": (size.n_axes, 1),
@@ -79,6 +83,7 @@ def model_fields(features, size):
         "joint_kind": (j,),  # see joint.py
         "first_axis": (j,),
         "contact_body": (c,),
+        "axis_body": (size.n_axes,),  # the joint's child
         "group": (n,),  # first of the bodies that joints connect with this one
         "contact_kind": (c,),  # see geometry/
         "child_piece": (loops,),  # pieces at the two ends of a loop
@@ -254,6 +259,7 @@ def scratch_fields(features, size):
         "passive_slope": (a, 1),
         "apparent": (a, 1),
         "mobility": (a, 1),
+        "axis_force": (a, 1),  # usual force, N
         "axis_unit": (a, 2),  # effort by which errors are judged, and 1/motion
         "dphi": (a, 1),
         "dmotion": (several, 1),

@@ -8,7 +8,7 @@ from vigym.engine.kernels.quaternion import sum_of
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 LIGHT = 0.01  # force of a contact that is guessed to carry nothing, in units of its usual one
-LEAST = 0.1  # products are not sent below this part of what they have to be
+LEAST = 0.1  # products are sent to this part of what they have to be
 
 
 def warm(a, b, scale_a, scale_b, floor):
@@ -43,45 +43,47 @@ def products(a, b):
     return [x * y for x, y in zip(a, b, strict=True)]
 
 
-def corrected(t, a, b, bend, usual, least):
+def corrected(t, a, b, bend, usual):
     """What the corrector adds to the target of one pair, sigma mu - da db, the second part (`bend`) kept in proportion.
-
-    `usual` is the unit of mu in this pair's product. `least` is far below what counts: with a smaller product, a slack
-    would drown in the rounding of its own row."""
-    center = maximum(t.center * usual, least)
+    `usual` is the unit of mu in this pair's product."""
+    center = t.center * usual
     most = maximum(center, a * b)
     return center - minimum(maximum(bend, -1.0 * most), most)
 
 
-def measure(m, t, a, b, flags, share):
+def measure(t, a, b, flags, stops, share):
     """Products a b; their sum in units of 1/share, and count, over all pairs give mu."""
     values = [flags[k] * product for k, product in enumerate(products(a, b))]
     sum_up(t, values, share)
-    count_up(m, t, sum_of(flags), share)
+    count_up(t, flags, stops, share)
     return values
 
 
-def count_up(m, t, number, share):
+def count_up(t, flags, stops, share):
     """Count the pairs that are to reach mu, and add up where they are to stop."""
-    t.count = t.count + number
-    if m.features.smooth:
-        t.stopped = t.stopped + number * share * stop(m)
+    t.count = t.count + sum_of(flags)
+    t.stopped = t.stopped + share * sum_of(products(flags, stops))
 
 
-def stop(m):
-    """Where products are to stop: at 0, or at the smoothing."""
+def smoothing(m):
+    """The product that pairs are to have: 0, or the smoothing."""
     return m.smoothing if m.features.smooth else 0.0
 
 
+def stop(m, unit):
+    """Where a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a slack
+    would drown in the rounding of its own row."""
+    return smoothing(m) + LEAST * m.tolerance * unit
+
+
 def excess(m, values, flags):
-    """How far products are above where they are to stop."""
-    return [value - flags[k] * stop(m) for k, value in enumerate(values)]
+    """How far products are above what they are to be."""
+    return [value - flags[k] * smoothing(m) for k, value in enumerate(values)]
 
 
-def targets(m, a, b, center):
-    """Complementarity targets: products are to become `center` (0 for the affine direction), or that much more than
-    where they are to stop."""
-    return [(center[k] + stop(m)) - product for k, product in enumerate(products(a, b))]
+def targets(a, b, stops, center):
+    """Complementarity targets: where products stop, and `center` more (0 for the affine direction)."""
+    return [(center[k] + stops[k]) - product for k, product in enumerate(products(a, b))]
 
 
 def note(t, norm, values):

@@ -97,9 +97,14 @@ def lifted(a, b, flags, sizes, lift):
     return pairs.sides([pairs.warm_gap(a[0], b[0], *sizes[0], lift), *others])
 
 
-def targets(m, a, b):
+def measure(t, a, b, flags, stop, share):
+    """Products; their sum and count over all pairs."""
+    return pairs.measure(t, a, b, flags, [stop] * PAIRS, share)
+
+
+def targets(a, b, stop):
     """Complementarity targets of the affine direction."""
-    return pairs.targets(m, a, b, [0.0] * PAIRS)
+    return pairs.targets(a, b, [stop] * PAIRS, [0.0] * PAIRS)
 
 
 def bends(t, da, db, share):
@@ -109,10 +114,10 @@ def bends(t, da, db, share):
     return found
 
 
-def corrected(t, a, b, bends, usual, least):
+def corrected(t, a, b, bends, usual):
     """What the corrector adds to the targets; `bends` are the products da db."""
-    return [pairs.corrected(t, a[j], b[j], bends[j], usual, least) for j in range(PAIRS)]
+    return [pairs.corrected(t, a[j], b[j], bends[j], usual) for j in range(PAIRS)]
 
 
-products, measure, excess = pairs.products, pairs.measure, pairs.excess
+products, excess = pairs.products, pairs.excess
 reach, sum_up = pairs.reach, pairs.sum_up

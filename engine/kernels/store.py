@@ -23,7 +23,7 @@ class Features(NamedTuple):
     soft: bool = False  # contacts with compliance
     smooth: bool = False  # pairs stop at a product of their own, instead of 0
     held: bool = False  # contacts of bodies that cannot move
-    tied: bool = False  # contacts of bodies that joints hold to the world
+    sags: bool = False  # contacts whose forces may not be determined, nor bounded
 
     @property
     def contacts(self) -> bool:

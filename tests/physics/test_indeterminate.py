@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scenes import advance
+from scenes import GRAVITY, advance
 
 from vigym import Mechanism, Simulator
 
@@ -42,6 +42,16 @@ def test_a_cart_on_a_rail_is_free(cone, gap, dt):
 @pytest.mark.parametrize(("mass", "side"), [(1e-6, 1e-3), (1e-3, 0.1), (1e3, 1.0), (1e6, 10.0)])
 def test_of_any_size(cone, mass, side):
     sim = Simulator(cart(0.0, mass, side), dt=0.005, cone=cone)
+    forces = advance(sim, 100, lambda: sim.contact_forces()[0, 0, 2], effort=[[0.5 * mass]])
+    assert forces.max() < LEFT * 9.81 * mass
+    np.testing.assert_allclose(sim.state.v[0, 0, 0], 0.5 * 0.5, rtol=0.1)
+
+
+@CONES
+@pytest.mark.parametrize("mass", [1e-6, 1e-3, 0.1, 1e3])
+def test_of_any_mass_that_is_set_at_run_time(cone, mass):
+    sim = Simulator(cart(0.0), dt=0.005, cone=cone)
+    sim.set_parameters(mass=[mass], inertia=[mass * 0.01 * np.eye(3)])
     forces = advance(sim, 100, lambda: sim.contact_forces()[0, 0, 2], effort=[[0.5 * mass]])
     assert forces.max() < LEFT * 9.81 * mass
     np.testing.assert_allclose(sim.state.v[0, 0, 0], 0.5 * 0.5, rtol=0.1)
@@ -98,6 +108,30 @@ def test_a_block_falls_through_its_slot(cone, dt, clearance):
     # what the solver leaves of a product, 1e-12 of force and size, presses by that over the clearance on each wall
     fallen = 9.81 * dt**2 * steps * (steps + 1) / 2
     np.testing.assert_allclose(1.0 - sim.state.x[0, 0, 2], fallen, rtol=1e-6 + 1e-13 / clearance)
+
+
+@CONES
+@pytest.mark.parametrize("dt", [0.01, 0.0033, 0.001])
+@pytest.mark.parametrize(("mass", "size"), [(1.0, 0.1), (2e-7, 0.01), (1e3, 1.0)])
+def test_what_is_jammed_between_two_walls_swings_there(cone, dt, mass, size):
+    """Friction holds it between two steep walls at two points, as hard as it likes: it turns about the line through
+    both, no step is lost or relaxed, and the walls press as hard as the first blow at most."""
+    dt, slope, m = dt * np.sqrt(size / 0.1), 1.305, Mechanism()
+    m.add_body("body", mass=mass, inertia=mass * size**2 * np.array([0.05, 0.04, 0.03]))
+    points = size * np.array([[-0.36, -0.45, 0.01], [0.15, -0.16, 0.33]])
+    normals = np.array([[-np.sin(slope), 0, np.cos(slope)], [np.sin(slope), 0, np.cos(slope)]])
+    turn = np.array([-0.25, 0.257, 0.248, -0.9])
+    turn /= np.linalg.norm(turn)
+    for name, point, friction, normal in zip("pq", points, (3.0, 1.0), normals, strict=True):
+        m.add_contact(name, "body", point=point, friction=friction, normal=normal)
+    sim = Simulator(m, dt=dt, cone=cone)
+    gaps = sim.gaps_at([0], [[[0.0, 0, 0]]], [[turn]])[0]
+    x = -np.linalg.lstsq(normals, gaps - 1e-9 * size, rcond=None)[0]
+    speed = np.sqrt(size / 0.1)
+    sim.set_state(x=[x], q=[turn], v=speed * np.array([[-0.008, -0.36, 0.12]]), w=[np.array([8.9, 5.1, 5.3]) / speed])
+    seen = advance(sim, 300, lambda: [*sim.contact_forces()[0, :, 2], sim.status.relaxed[0]])
+    assert not seen[:, -1].any()
+    assert np.abs(seen[:, :2]).max() < 10 * mass * (GRAVITY + speed / dt)
 
 
 def test_four_legs_share_their_load_alike():

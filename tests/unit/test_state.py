@@ -438,6 +438,24 @@ def test_the_status_says_that_nothing_happened_yet():
         assert not status.substeps.any()
 
 
+@pytest.mark.parametrize("size", [1e-6, 1e-4, 1.0])
+def test_how_deep_a_start_may_be(size):
+    """A thousandth of the body's size (its radius of gyration), at most 1e-6 m; joints may be open as far."""
+    m = Mechanism()
+    for name in ("body", "bob"):
+        m.add_body(name, mass=1.0, inertia=size**2 / 3 * np.ones(3))
+    m.add_joint("pin", "spherical", "body", "bob")
+    m.add_contact("sole", "body")
+    sim, most = Simulator(m, compiled=False), min(1e-3 * size, 1e-6)
+    sim.set_state(x=[(0, 0, -0.9 * most)] * 2)
+    sim.step()
+    with pytest.raises(StateError, match="'sole' of environment 0 penetrates"):
+        sim.set_state(x=[(0, 0, -1.1 * most)] * 2)
+    sim.set_state(x=[(0, 0, size), (0.9 * most, 0, size)])
+    with pytest.raises(StateError, match=r"'pin' of environment 0 is open by .* m: "):
+        sim.set_state(x=[(0, 0, size), (1.1 * most, 0, size)])
+
+
 def test_a_start_that_penetrates():
     """Nothing is wrong before it is used: a pose may still be set. All environments must have got one."""
     m = Mechanism()
