@@ -206,7 +206,8 @@ class Model:
     def wedged(self) -> np.ndarray:
         """Which bodies friction may hold by themselves, or through others: their planes do not all face the same way
         (n_bodies,)."""
-        parts, facing = connected(self.mechanism), {}
+        parts = connected(self.mechanism)
+        facing: dict[int, set[tuple[float, ...]]] = {}
         for contact in self.mechanism.contacts:
             facing.setdefault(parts[self.bodies[contact.body]], set()).add(tuple(contact.normal))
         return np.isin(parts, [part for part, normals in facing.items() if len(normals) > 1])
