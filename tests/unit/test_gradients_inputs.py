@@ -113,7 +113,7 @@ def test_parameters_of_a_soft_contact(cone):
     m = Mechanism()
     m.add_body("ball", mass=1.0, inertia=(0.01, 0.01, 0.01))
     m.add_contact("skin", "ball", radius=0.1, friction=0.3, compliance=0.01, damping=5.0)
-    sim = Simulator(m, tolerance=1e-11, cone=cone)
+    sim = Simulator(m, cone=cone)
     sim.set_state(x=[[0, 0, 0.09]], v=[[2.0, 0.3, -0.1]])
     controls = {"force": np.array([[0.0, 0.0, -1.0]])}
     compare(sim, ["friction", "compliance", "contact_damping", "offset", "mass", "force"], controls, 1e-5)
