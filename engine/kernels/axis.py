@@ -40,7 +40,7 @@ from vigym.engine.kernels.pairs import (
     warm,
 )
 from vigym.engine.kernels.quaternion import vec
-from vigym.engine.kernels.simd import absolute, less, maximum, on, select
+from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
 
 PAIRS = 6
@@ -68,11 +68,17 @@ def put_pairs(s, block, values):
         block[k] = values[k]
 
 
+def interval_before(s, t):
+    """Length of the interval before the current pose in which a spring pulled: that of the last step. A state that was
+    set has none; it begins with the step that is tried, or no part of it could be short enough for a stiff spring."""
+    return select(on(s.fresh), minimum(t.h, s.h0), s.h0)
+
+
 def law(s, t, a, phi, effort):
     """Effort along axis a at the coordinate phi, `effort` being what is applied from outside.
 
     Leaves the rows of the slacks and the gains for `direction`."""
-    h, h0, last = t.h, s.h0, s.angle[a][0]
+    h, h0, last = t.h, interval_before(s, t), s.angle[a][0]
     stiffness, rest, damping, kp, kd = (gain[a][0] for gain in (s.stiffness, s.rest, s.damping, s.kp, s.kd))
     rate = (phi - last) / h
     motor = effort + kp * (s.target[a][0] - phi) + kd * (s.target_velocity[a][0] - rate)
@@ -84,6 +90,11 @@ def law(s, t, a, phi, effort):
         return motor + passive
     motor, low, high, dry = bounded_law(s, t, a, motor, phi, h * rate)
     return motor + passive + low - high + dry
+
+
+def stiffest(s, t, a):
+    """At most as much do the laws of axis a change with its coordinate, N/m or N m/rad."""
+    return s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
 
 
 def bounded_law(s, t, a, motor, phi, motion):

@@ -19,7 +19,7 @@ Only phi is taken the longer way where the shorter one is beyond the position li
 So the pairs of an axis (axis.py) see three numbers: what the motor is asked for, phi, and turn.
 """
 
-from vigym.engine.kernels.axis import HIGH, LOW, NOTHING, bounded_law, parts_of_change, used
+from vigym.engine.kernels.axis import HIGH, LOW, NOTHING, bounded_law, interval_before, parts_of_change, used
 from vigym.engine.kernels.quaternion import (
     TWO_PI,
     add,
@@ -100,8 +100,9 @@ def prepare_ball(m, s, t, i, a):
     stretch, spring_map = rotation_vector(multiply(conjugate(rest), e0))
     stretch_before, _ = rotation_vector(multiply(conjugate(rest), before))
     _, drive_map = rotation_vector(multiply(conjugate(target), e0))
-    middle = scale(0.5, add(stretch_before, stretch))
-    known = scale(0.5, add(scale(h0 / h, middle), scale(0.5, stretch)))
+    pulled = interval_before(s, t)
+    middle = add(stretch, scale(0.5 * pulled / h0, sub(stretch_before, stretch)))
+    known = scale(0.5, add(scale(pulled / h, middle), scale(0.5, stretch)))
     store(t.e0[i], e0)
     store(t.rest_frame[i], rest)
     store(t.target_frame[i], target)

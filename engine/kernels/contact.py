@@ -104,7 +104,8 @@ def coefficients(m, s, t, c):
     """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
     how much the contact gives way to its normal force, m/N."""
     cf = s.friction[c][0]
-    give = spring(m, t, c) + sag(m, s, t, c)[1] if m.features.sags else spring(m, t, c)
+    give = t.give[c][0] if m.features.soft else 0.0
+    give = give + sag(m, s, t, c)[1] if m.features.sags else give
     return roughness(s, c), select(on(t.relax), 0.0, cf), give
 
 
@@ -118,11 +119,6 @@ def sag(m, s, t, c):
     force = body.heft(m, s, i) * load + gamma
     part = gamma / force
     return depth * part, depth * (1.0 - part) / force
-
-
-def spring(m, t, c):
-    """By how much a soft contact gives way, m/N."""
-    return t.give[c][0] if m.features.soft else 0.0
 
 
 def roughness(s, c):
@@ -172,8 +168,7 @@ def whole_force(m, s, t, c):
 
 
 def pressed(m, s, t, c, a, b):
-    """Whether the normal force of a contact with the numbers a, b is large, rather than its gap: more than
-    what would close the gap."""
+    """Whether the normal force of a contact with the numbers a, b is more than what would close its gap."""
     return less(b[cone.NORMAL] * inertia(m, s, t, c), a[cone.NORMAL])
 
 

@@ -15,9 +15,9 @@ The paper's G and lam are the complement: wrench = G^T lam + N^T tau.
 """
 
 from vigym.engine.kernels import ball, loop
-from vigym.engine.kernels.axis import asked, law
+from vigym.engine.kernels.axis import asked, law, stiffest
 from vigym.engine.kernels.ball import relative_rotation
-from vigym.engine.kernels.body import symmetric
+from vigym.engine.kernels.body import largest, symmetric
 from vigym.engine.kernels.pairs import note
 from vigym.engine.kernels.quaternion import (
     add,
@@ -187,11 +187,14 @@ def move_joint(kind, m, s, t, i):
     elif kr == 3:  # efforts are about the child's axes, N are the world's
         R, child = mat(t.R[c]), mat(m.child_axes[i])
         efforts[kt:] = matvec(R, matvec_t(child, efforts[kt:]))
+    far = largest(vec(t.xn[c])) + largest(vec(t.arm[i]))  # with the rounding of which slides are known
     for k in range(kt + kr):
         half = wrench[:3] if k < kt else wrench[3:]
         error = (dot(N[k], half) if k < kt or kr < 3 or has_law else half[k - kt]) - efforts[k]
         t.rN[i][k] = error
         unit = joint_unit(m, t, i, turns=k >= kt)
+        if has_law:
+            unit = unit + m.force_rounding * stiffest(s, t, a + k) * (far if k < kt else 1.0)
         note(t, "norm", [error / unit])
         if m.features.limits:
             store(t.axis_unit[a + k], [unit, joint_per_length(m, t, i) if k < kt else 1.0])

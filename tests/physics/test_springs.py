@@ -170,3 +170,30 @@ def test_parts_of_a_step_keep_the_energy(kind):
     np.testing.assert_allclose(seen, seen[0], rtol=1e-6 if n == 1 else 1e-3)  # beside the 6 kJ of the wheel
     start = n * (0.5 * 2e4 * 0.02**2 + 0.5 * 2.0 * 0.3**2)
     assert seen[0] == pytest.approx(start, rel=0.3)  # half steps, from a state that half a step led to
+
+
+@pytest.mark.parametrize("h", [0.02, 0.005])
+@pytest.mark.parametrize(
+    "law",
+    [
+        {"kp": 1e4, "kd": 1e2, "target": [1.0, -1.5, 1.2]},
+        {"kp": 1e4, "target": [1.0, -1.5, 1.2]},
+        {"stiffness": 1e4, "damping": 1e2, "rest": [1.0, -1.5, 1.2]},
+        {"stiffness": 1e3, "damping": 1.0, "rest": [1.0, -1.5, 1.2]},
+    ],
+    ids=str,
+)
+def test_stiff_laws_come_to_rest_without_weight(law, h):
+    """From up to half a turn away, at up to 30 of their radians a step, no step is lost, and all come to rest: their
+    rounding, 1e-12 N m, is far more than the forces that are left in the end."""
+    m = Mechanism(gravity=(0, 0, 0))
+    m.add_body("body", mass=1.0, inertia=(0.003, 0.004, 0.005))
+    m.add_joint("ball", "spherical", "world", "body", **law)
+    rng = np.random.default_rng(2)
+    way = rng.normal(size=(16, 3))
+    way *= np.linspace(0, 3.1, 16)[:, None] / np.linalg.norm(way, axis=-1, keepdims=True)
+    sim = Simulator(m, dt=h, num_envs=16)
+    sim.set_joint_state(way, 5 * rng.normal(size=(16, 3)))
+    advance(sim, 400)
+    goal = np.array([1.0, -1.5, 1.2])
+    np.testing.assert_allclose(sim.joint_positions(), goal + 0 * way, atol=1e-6)
