@@ -119,10 +119,16 @@ def push_contact(kind, m, s, t, c):
     t.pushed = select(contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])), 1.0, t.pushed)
 
 
+def fallback(m):
+    """How even arms are that are not plain: not at all where loops close. Bodies of a frame pull at each other by
+    forces that nothing determines, and with even arms the motion would depend on these."""
+    return 0.0 if m.features.loops else EVEN
+
+
 @block
 def judge_arms(m, s, t):
     """Refuse what must be solved again with other arms (`uneven`), and choose these."""
-    judged = on(t.good)
+    judged = on(t.good) & less(0.0, fallback(m))
     if m.features.contacts:
         judged = judged & (~on(t.relax))
     if m.features.bounce:

@@ -8,7 +8,7 @@ sixty-fourths of dt.
 """
 
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint
-from vigym.engine.kernels.arms import EVEN
+from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
@@ -235,14 +235,15 @@ def book_attempt(m, s, t):
         failed = failed & (~on(t.again))
     uneven, relax = on(t.uneven), 0.0
     cold = select(failed, select(uneven, t.cold, COLD), WARM)
-    even, cut = EVEN, failed & (~uneven) & less(0.0, t.even)
+    even = fallback(m)
+    cut = failed & (~uneven) & (~less(t.even, even))
     if m.features.contacts:
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
         elsewhere = failed & (~uneven) & starts_left(t)
         cut = failed & relaxed & (~another)
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
         relax = select(failed & (~cut) & (~uneven) & (~elsewhere), t.relax + 1.0, 0.0)
-        cold, even = select(elsewhere, t.cold + 1.0, cold), select(elsewhere, t.even, EVEN)
+        cold, even = select(elsewhere, t.cold + 1.0, cold), select(elsewhere, t.even, even)
     even = select(failed & (~cut), select(uneven, t.next, even), 0.0)
     if m.features.bounce:
         again = on(t.again)
