@@ -24,7 +24,7 @@ reversed, too, but there is no variational principle behind even arms, so they a
 """
 
 from vigym.engine.kernels import contact, integrator
-from vigym.engine.kernels.body import symmetric, velocity
+from vigym.engine.kernels.body import kinetic, symmetric, velocity
 from vigym.engine.kernels.joint import free, is_floating
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matrix, matvec, scale, store, sub, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select
@@ -86,8 +86,7 @@ def move_by_mean(m, s, t, i):
     v, om = velocity(t, i)
     height = m.free_fall * t.size[i][0]
     store(t.moved[i], scale(0.5 * t.h, add(v0 + om0, v + om)))
-    kinetic = 0.5 * (mass * dot(v, v) + dot(om, matvec(J, om)))
-    t.energy_scale = t.energy_scale + kinetic + mass * height
+    t.energy_scale = t.energy_scale + kinetic(mass, J, v, om) + mass * height
     t.pull[i][0] = 0.0
 
 
@@ -107,7 +106,7 @@ def pull_joint(kind, m, s, t, i):
 
 @each_body
 def pull_body(m, s, t, i):
-    """Whether joints pull too hard for the length of the step."""
+    """Note where joints pull too hard for the length of the step."""
     size = t.size[i][0]
     stiffness = t.pull[i][0] / (0.5 * s.mass[i][0] * size * size)
     t.taut = select(less(MOST_TAUT, stiffness * (t.h * t.h)), 1.0, t.taut)
@@ -115,12 +114,12 @@ def pull_body(m, s, t, i):
 
 @each_contact
 def push_contact(kind, m, s, t, c):
-    """Whether the ground pushes."""
+    """Note where the ground pushes."""
     t.pushed = select(contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])), 1.0, t.pushed)
 
 
 def fallback(m):
-    """How even arms are that are not plain: not at all where loops close. Bodies of a frame pull at each other by
+    """Evenness of arms that are not plain: none where loops close. Bodies of a frame pull at each other by
     forces that nothing determines, and with even arms the motion would depend on these."""
     return 0.0 if m.features.loops else EVEN
 

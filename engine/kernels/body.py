@@ -54,8 +54,13 @@ def tangent(t, i):
 
 
 def heft(m, s, i):
-    """How many times as heavy the body is as when its usual sizes were found."""
+    """Present mass over that with which the usual sizes were found."""
     return s.mass[i][0] / m.nominal_mass[i][0]
+
+
+def kinetic(mass, J, v, om):
+    """Kinetic energy, J."""
+    return 0.5 * (mass * dot(v, v) + dot(om, matvec(J, om)))
 
 
 def momentum(h, h0, mass, J, v, om):

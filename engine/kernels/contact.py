@@ -168,7 +168,7 @@ def whole_force(m, s, t, c):
 
 
 def pressed(m, s, t, c, a, b):
-    """Whether the normal force of a contact with the numbers a, b is more than what would close its gap."""
+    """True where the normal force of a contact with the numbers a, b is more than what would close its gap."""
     return less(b[cone.NORMAL] * inertia(m, s, t, c), a[cone.NORMAL])
 
 

@@ -29,7 +29,6 @@ Lanes are in different phases side by side; one without struck contacts knows th
 from typing import NamedTuple
 
 from vigym.engine.kernels import body, cone, contact, joint
-from vigym.engine.kernels.interior_point import starts_left
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, sub, sum_of, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each_limited_axis
@@ -173,11 +172,6 @@ def clear_review(m, s, t, i):
     t.energy[i][0] = t.energy0[i][0] = t.group_work[i][0] = 0.0
 
 
-def kinetic(mass, J, v, om):
-    """Kinetic energy, J."""
-    return 0.5 * (mass * dot(v, v) + dot(om, matvec(J, om)))
-
-
 @each_body
 def sum_energy(m, s, t, i):
     """Of each group: kinetic energy before and after the step, work of weights and of what is applied to bodies.
@@ -189,8 +183,8 @@ def sum_energy(m, s, t, i):
     moved = vec(t.moved[i])
     force = add(scale(mass, vec(m.gravity[0])), vec(s.force[i]))
     torque = matvec(R, vec(s.torque[i]))
-    t.energy0[g][0] = t.energy0[g][0] + kinetic(mass, J, v0, om0)
-    t.energy[g][0] = t.energy[g][0] + kinetic(mass, J, v, om)
+    t.energy0[g][0] = t.energy0[g][0] + body.kinetic(mass, J, v0, om0)
+    t.energy[g][0] = t.energy[g][0] + body.kinetic(mass, J, v, om)
     t.group_work[g][0] = t.group_work[g][0] + (dot(force, moved[:3]) + dot(torque, moved[3:]))
 
 
@@ -284,7 +278,7 @@ def turn(m, s, t):
     settled = ordinary & good & on(t.due)
     kicked = steady & good & on(t.kicked)
     lowered = rebound & good & on(t.excess)
-    elsewhere = trying & (~good) & (starts_left(t) | (~on(t.relax)))
+    elsewhere = trying & (~good) & (~on(t.relax))
     given_up = trying & ((steady & (~kicked)) | (rebound & (~good))) & (~elsewhere)
     again = settled | kicked | lowered | given_up
     t.tries = select(lowered, t.tries + 1.0, select(elsewhere | on(t.another), t.tries, 0.0))
