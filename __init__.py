@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from vigym.engine.errors import InputError, MechanismError, StateError, VigymError
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.envs.registration import register as _register
 from vigym.formats.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
@@ -47,6 +47,7 @@ __all__ = [
     "InputError",
     "Mechanism",
     "MechanismError",
+    "Plane",
     "Replay",
     "Simulator",
     "Sphere",

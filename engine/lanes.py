@@ -1,5 +1,6 @@
 """The buffers of all environments: SIMD lanes inside, arrays (num_envs, ...) outside; and the call of the kernel."""
 
+import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.kernels import jit, layout
+from vigym.engine.kernels.collision import growth
 from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
@@ -42,6 +44,11 @@ class Lanes:
         self.store = layout.state_store(features, sizes, LANES, groups)
         threads = min(num_threads, groups)
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
+        if features.touches:
+            self._grower = growth.grower(self.store, self.scratch)
+            self.constants.grow[0] = ctypes.cast(self._grower, ctypes.c_void_p).value
+            for thread, scratch in enumerate(self.scratch):
+                scratch.thread[0] = thread
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
         self._publishing = Lock()

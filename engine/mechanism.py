@@ -9,27 +9,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine.body import Body, make_body
+from vigym.engine.collider import Collider, make_collider
 from vigym.engine.contact import Contact, make_contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
-from vigym.engine.shapes import Shape
+from vigym.engine.shapes import Plane, Shape
 from vigym.engine.validation import Array, read_only, show, suggestion, vector
 
-Part = TypeVar("Part", Body, Joint, Contact)
+Part = TypeVar("Part", Body, Joint, Contact, Collider)
 P = ParamSpec("P")
 
 
 def takes(
-    make: Callable[P, Contact],
-) -> Callable[[Callable[["Mechanism", Contact], Contact]], Callable[Concatenate["Mechanism", P], Contact]]:
+    make: Callable[P, Part],
+) -> Callable[[Callable[["Mechanism", Part], Part]], Callable[Concatenate["Mechanism", P], Part]]:
     """Give a method that adds a part the arguments, and the documentation, of the function that makes it."""
 
-    def decorate(add: Callable[["Mechanism", Contact], Contact]) -> Callable[Concatenate["Mechanism", P], Contact]:
+    def decorate(add: Callable[["Mechanism", Part], Part]) -> Callable[Concatenate["Mechanism", P], Part]:
         parameters = [Parameter("self", Parameter.POSITIONAL_ONLY), *signature(make).parameters.values()]
         known = signature(make).replace(parameters=parameters)
 
         @wraps(add)
-        def method(self: "Mechanism", *args: P.args, **kwargs: P.kwargs) -> Contact:
+        def method(self: "Mechanism", *args: P.args, **kwargs: P.kwargs) -> Part:
             try:
                 known.bind(self, *args, **kwargs)
             except TypeError as error:
@@ -54,6 +55,8 @@ class Mechanism:
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
         self._contacts: dict[str, Contact] = {}
+        self._colliders: dict[str, Collider] = {}
+        self._ignored: set[frozenset[str]] = set()  # pairs of bodies that do not touch
         self._connections: dict[frozenset[str], str] = {}  # {parent, child} -> name of their joint
 
     @property
@@ -79,6 +82,26 @@ class Mechanism:
     def contacts(self) -> list[Contact]:
         """Contacts in the order added (a new list)."""
         return list(self._contacts.values())
+
+    @property
+    def colliders(self) -> list[Collider]:
+        """Colliders in the order added (a new list)."""
+        return list(self._colliders.values())
+
+    @property
+    def couples(self) -> list[tuple[int, int]]:
+        """Numbers of the colliders that may touch each other, the one of a body first.
+
+        Not those of one body, nor of the world; nor of two bodies that a joint connects, or that were asked not to."""
+        found, colliders = [], self.colliders
+        for i, a in enumerate(colliders):
+            for j, b in enumerate(colliders[:i]):
+                pair = frozenset((a.body, b.body))
+                apart = len(pair) == 2 and pair not in self._connections and pair not in self._ignored
+                planes = isinstance(a.shape, Plane) and isinstance(b.shape, Plane)
+                if apart and not planes and a.meets(b):
+                    found.append((i, j) if b.body == WORLD else (j, i))
+        return sorted(found)
 
     def body(self, name: str) -> Body:
         """The body of that name."""
@@ -200,6 +223,25 @@ class Mechanism:
         self._contacts[contact.name] = contact
         return contact
 
+    @takes(make_collider)
+    def add_collider(self, collider: Collider) -> Collider:
+        _check_new(self._colliders, collider.name, "collider")
+        if collider.body != WORLD:
+            self._check_body(collider.body, f"collider {collider.name!r}: body")
+        self._colliders[collider.name] = collider
+        return collider
+
+    def add_ground(self, friction: float = 0.8, name: str = "ground") -> Collider:
+        """Let all colliders touch the plane z = 0, from above."""
+        return self.add_collider(name, WORLD, Plane(), friction=friction)
+
+    def ignore_contact(self, first: str, second: str) -> None:
+        """Let the colliders of two bodies (or of one and the "world") pass through each other."""
+        for name in (first, second):
+            if name != WORLD:
+                self._check_body(name, "ignore_contact:")
+        self._ignored.add(frozenset((first, second)))
+
     def validate(self) -> None:
         """Raise MechanismError if there is no body; all else was checked when it was added."""
         if not self._bodies:
@@ -212,6 +254,7 @@ class Mechanism:
         other._joints = dict(self._joints)
         other._contacts = dict(self._contacts)
         other._connections = dict(self._connections)
+        other._colliders, other._ignored = dict(self._colliders), set(self._ignored)
         return other
 
     def __repr__(self) -> str:

@@ -60,6 +60,8 @@ class Model:
         self.soft = np.array([contact.compliance > 0 for contact in mechanism.contacts], bool)
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
         self.held = self._held_contacts()
+        self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
+        self.touches = bool(self.couples)
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -70,7 +72,8 @@ class Model:
             soft=bool(self.soft.any()),
             smooth=smooth,
             held=bool(self.held.any()),
-            sags=self._touching(self.tied | self.wedged),
+            sags=self._touching(self.tied | self.wedged) or self.touches,
+            touches=self.touches,
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -83,6 +86,8 @@ class Model:
             n_couplings=len(self.loops.couplings),
             coupling_entries=sum(len(here) ** 2 for here in self.loops.pieces),
             most_free=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
+            n_colliders=len(self.colliders) if self.touches else 0,
+            n_couples=len(self.couples),
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
@@ -189,7 +194,24 @@ class Model:
                 getattr(m, name)[c] = value
         m.clearance[:, 0] = np.where(self.held, OUT_OF_REACH, 0.0)
         self._loop_tables(m)
+        if self.touches:
+            self._collider_tables(m, sizes)
         return store
+
+    def _collider_tables(self, m: Group, sizes: np.ndarray) -> None:
+        """Solids, and which of them may touch."""
+        m.usual[:], m.rank[self.tree.order] = sizes, np.arange(self.n_bodies)[::-1]
+        m.wedged[:-1, 0] = self.tied
+        m.reach[:, 1] = np.inf
+        for k, collider in enumerate(self.colliders):
+            i = self.bodies[collider.body]
+            m.collider_body[k], m.collider_kind[k] = i, collider.kind
+            m.collider_place[k], m.collider_turn[k] = collider.shape.position, collider.rotation.ravel()
+            m.collider_size[k], m.collider_bound[k] = collider.size, collider.bound
+            m.reach[i, 0] = max(m.reach[i, 0], np.linalg.norm(collider.shape.position) + collider.bound)
+            m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
+        m.reach[~np.isfinite(m.reach)] = 0.0
+        m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
 
     @property
     def tied(self) -> np.ndarray:
@@ -243,7 +265,7 @@ class Model:
 
     def defaults(self) -> dict[str, np.ndarray]:
         """Parameters and drive targets of one environment, by field of the state store."""
-        mechanism = self.mechanism
+        mechanism, colliders = self.mechanism, self.colliders if self.touches else []
         J = np.array([body.inertia for body in mechanism.bodies])
         column = self.per_axis
         bounds = np.stack([column("lower"), column("upper")], -1)
@@ -257,6 +279,10 @@ class Model:
             "compliance": np.array([[contact.compliance] for contact in mechanism.contacts]).reshape(-1, 1),
             "contact_damping": np.array([[contact.damping] for contact in mechanism.contacts]).reshape(-1, 1),
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
+            **{
+                f"collider_{name}": np.array([[getattr(collider, name)] for collider in colliders]).reshape(-1, 1)
+                for name in ("friction", "compliance", "damping")
+            },
             **{name: column(name)[:, None] for name in PER_AXIS},
             "bounds": np.where(finite, bounds, 0.0),
             "effort_limit": kept_limit(limit)[:, None],

@@ -163,6 +163,22 @@ class Capsule(Shape):
         return np.diag([across, across, along])
 
 
+@dataclass(frozen=True, kw_only=True)
+class Plane:
+    """A half space that ends at a plane through `position` (3,), m; its free side is along z of `orientation` (4,).
+
+    It has no mass: a collider of the world, or of a body, and nothing to draw but the ground."""
+
+    position: Vector3 = (0.0, 0.0, 0.0)
+    orientation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        position = vector(self.position, (3,), "Plane: position")
+        orientation = unit_quaternion(self.orientation, "Plane: orientation")
+        object.__setattr__(self, "position", tuple(position.tolist()))
+        object.__setattr__(self, "orientation", tuple(orientation.tolist()))
+
+
 def mass_properties(
     shapes: Sequence[Shape], mass: float | None = None, density: float | None = None
 ) -> tuple[float, Array, Array]:

@@ -116,6 +116,8 @@ def move_body(m, s, t, i):
     store(t.Rn[i], matrix(q1))
     store(t.xn[i], x1)
     store(t.tangent[i], integrator.tangent(h, om).kept)
+    if m.features.touches:
+        store(t.speed[i], v)
     known, momentum, spin = vec(t.known[i]), scale(mass * t.rate, v), integrator.first_momentum(h, J, om)
     force, torque = add(known[:3], momentum), add(known[3:], spin)
     store(t.r[i], force + torque)

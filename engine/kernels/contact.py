@@ -1,4 +1,4 @@
-"""A contact of one body: gap, sliding, force, and their condensation, whatever the shapes are (geometry/).
+"""A contact: gap, sliding, force, and their condensation, whatever the shapes are (geometry/, between.py).
 
 A kind of geometry tells where the surfaces touch at a pose. From that follow the rows on which all else depends:
 
@@ -31,12 +31,15 @@ accuracy of gaps:
 
 Free bodies on one plane need none of this: their weight bounds all forces.
 
-A contact touches one body only, so its pairs condense into that body's 6x6: the change of its force is
+The pairs of a contact with the ground condense into its body's 6x6: the change of its force is
 
     d(force) = c - W M y,   W and c from the law's `direction`;   D += F^T W M
+
+Those of contacts between bodies condense into one 6x6 for each pair of bodies, where y is their relative motion
+(between.py). They have a slot each, which some lanes may not need (`present`): nothing of it counts there.
 """
 
-from vigym.engine.kernels import body, cone, geometry, integrator, pairs
+from vigym.engine.kernels import between, body, cone, geometry, integrator, pairs
 from vigym.engine.kernels.quaternion import (
     add,
     cross,
@@ -52,7 +55,7 @@ from vigym.engine.kernels.quaternion import (
     vec,
 )
 from vigym.engine.kernels.simd import absolute, less, maximum, on, select, sqrt
-from vigym.engine.kernels.sweep import each_contact, each_touching_body
+from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact, each_ground_contact, each_touching_body
 
 NOTHING = [0.0] * 6
 TICKS = 64.0  # parts of a step in which time is counted
@@ -61,8 +64,22 @@ GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely
 SAG, MOST_GIVE = 0.8, 1e-6
 
 
+def is_between(m):
+    """Whether a store is seen by contacts between bodies."""
+    return isinstance(m, Slots)
+
+
+def present(kind, t, c, value, other=0.0):
+    """value in the lanes that have the contact, else `other`."""
+    if kind != BETWEEN:
+        return value
+    return between.choose(on(t.present[c][0]), value, [other] * len(value) if isinstance(value, list) else other)
+
+
 def axes(kind, m, t, c):
     """n, t1, t2 at the current pose, along which the force acts."""
+    if kind == BETWEEN:
+        return mat(t.axes[c])
     fixed = geometry.of(kind).fixed_axes
     return mat(t.axes[c]) if fixed is None else fixed(m, c)
 
@@ -80,12 +97,16 @@ def rolling_arm(kind, m, t, c):
 
 def force_rows(kind, m, t, c):
     """F (3 x 6), as `prepare_contact` left it."""
+    if kind == BETWEEN:
+        return between.force_rows(t, c)
     arm = add(vec(t.core0[c]), rolling_arm(kind, m, t, c))
     return [axis + cross(arm, axis) for axis in axes(kind, m, t, c)]
 
 
 def motion_rows(kind, m, t, c):
     """M (3 x 6), as `move_contact` left it."""
+    if kind == BETWEEN:
+        return mat(t.rows[c])
     n, slip = normal(kind, m, t, c), axes(kind, m, t, c)[1:]
     return [n + cross(vec(t.core[c]), n), *(axis + row for axis, row in zip(slip, mat(t.slip_rows[c]), strict=True))]
 
@@ -95,9 +116,28 @@ def wrench(F, force):
     return [sum_of(F[k][j] * force[k] for k in range(3)) for j in range(6)]
 
 
-def gap(m, c, where):
+def gap(m, c, found):
     """The gap, or one that never closes if the body cannot move: nothing could push it out of the ground."""
-    return where.gap + m.clearance[c][0] if m.features.held else where.gap
+    return found + m.clearance[c][0] if m.features.held and not is_between(m) else found
+
+
+def per_length(m, t, c):
+    """1/length by which gaps are judged: of two bodies, that of the smaller one."""
+    return between.most(m, t, c, t.per_length) if is_between(m) else t.per_length[m.contact_body[c]][0] + 0.0
+
+
+def heft(m, s, t, c):
+    """Present mass over that with which the usual sizes were found."""
+    return t.heft[c][0] if is_between(m) else body.heft(m, s, m.contact_body[c])
+
+
+def push(kind, m, t, c, wrench):
+    """Take a wrench on the contact's body, and its opposite on the other one, from the residuals."""
+    if kind == BETWEEN:
+        between.push(m, t, c, wrench)
+    else:
+        i = m.contact_body[c]
+        store(t.r[i], sub(vec(t.r[i]), wrench))
 
 
 def coefficients(m, s, t, c):
@@ -113,10 +153,10 @@ def sag(m, s, t, c):
     """By how much a contact sags, m, and the slope of that by its force, m/N.
 
     It is a spring far stiffer than the inertia of what it carries, too, however short the step is."""
-    i, gamma = m.contact_body[c], t.ca[c][cone.NORMAL]
-    depth = m.sags[c][0] * SAG * m.accuracy / (GAP * t.per_length[i][0])
+    gamma = t.ca[c][cone.NORMAL]
+    depth = m.sags[c][0] * SAG * m.accuracy / (GAP * per_length(m, t, c))
     load = maximum(m.joined_weight[c][0], depth * m.joined_mass[c][0] * t.rate * t.rate / MOST_GIVE)
-    force = body.heft(m, s, i) * load + gamma
+    force = heft(m, s, t, c) * load + gamma
     part = gamma / force
     return depth * part, depth * (1.0 - part) / force
 
@@ -143,7 +183,7 @@ def share(m, t, c):
 
 def unit(m, t, c, gamma):
     """Force by which errors of the contact are judged, N: what acts on the body, and what the contact carries."""
-    return t.unit[m.contact_body[c]][0] + gamma
+    return (between.least(m, t, c, t.unit) if is_between(m) else t.unit[m.contact_body[c]][0]) + gamma
 
 
 def product_unit(m, t, c, a, b):
@@ -158,13 +198,14 @@ def product_unit(m, t, c, a, b):
 def stopping(m, t, c):
     """Where the products of the contact stop, N m."""
     force = product_unit(m, t, c, vec(t.ca[c]), vec(t.cb[c]))
-    return pairs.stop(m, force / (m.strictness * t.per_length[m.contact_body[c]][0]))
+    return pairs.stop(m, force / (m.strictness * per_length(m, t, c)))
 
 
 def whole_force(m, s, t, c):
     """Force along (n, t1, t2): of the pairs, and what a rebound gives beside them."""
     force = cone.of(m).force(roughness(s, c), vec(t.ca[c]))
-    return [force[0] + t.given[c][0], *force[1:]] if m.features.bounce else force
+    force = [force[0] + t.given[c][0], *force[1:]] if m.features.bounce else force
+    return present(BETWEEN, t, c, force) if is_between(m) else force
 
 
 def pressed(m, s, t, c, a, b):
@@ -173,8 +214,9 @@ def pressed(m, s, t, c, a, b):
 
 
 def inertia(m, s, t, c):
-    """Force that moves the contact's body by 1 m in a step, N/m."""
-    return s.mass[m.contact_body[c]][0] * t.rate * t.rate
+    """Force that moves the contact's body, of two the lighter one, by 1 m in a step, N/m."""
+    mass = t.mass[c][0] if is_between(m) else s.mass[m.contact_body[c]][0]
+    return mass * t.rate * t.rate
 
 
 @each_contact
@@ -182,15 +224,19 @@ def prepare_contact(kind, m, s, t, c):
     """F at the current pose; first guess of the pairs.
 
     A lane that starts cold guesses the usual sizes, but a gap that is there stays open."""
-    i = m.contact_body[c]
-    here = geometry.of(kind).touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
-    store(t.core0[c], here.core)
-    if geometry.of(kind).fixed_axes is None:
-        store(t.axes[c], here.axes)
-    cold = on(t.cold)
-    heft = body.heft(m, s, i)
-    carried = maximum(s.ca[c][cone.NORMAL], heft * m.contact_weight[c][0])
-    t.usual_force[c][0] = select(cold, heft * m.contact_force_scale[c][0], carried)
+    if kind == BETWEEN:
+        here = between.prepare(m, t, c)
+        new = on(t.cold) | on(t.new[c][0])
+    else:
+        i, new = m.contact_body[c], on(t.cold)
+        place = geometry.of(kind).touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
+        here = place.gap
+        store(t.core0[c], place.core)
+        if geometry.of(kind).fixed_axes is None:
+            store(t.axes[c], place.axes)
+    mass = heft(m, s, t, c)
+    carried = maximum(s.ca[c][cone.NORMAL], mass * m.contact_weight[c][0])
+    t.usual_force[c][0] = select(on(t.cold), mass * m.contact_force_scale[c][0], carried)
     law, sizes = cone.of(m), scales(m, t, c)
     phi = gap(m, c, here)
     if m.features.soft:
@@ -199,33 +245,26 @@ def prepare_contact(kind, m, s, t, c):
         t.sunk[c][0] = rate * t.give[c][0] * select(less(phi, 0.0), phi, 0.0)
     pressing = pairs.open_pair(phi, *sizes[cone.NORMAL])
     guess = zip(law.open_sizes(sizes, pressing), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
-    last = [[select(cold, fresh[k], old[k]) for k in range(law.PAIRS)] for fresh, old in guess]
+    last = [[select(new, fresh[k], old[k]) for k in range(law.PAIRS)] for fresh, old in guess]
     a, b = law.warm(*last, sizes, t.floor)
-    store(t.ca[c], a)
-    store(t.cb[c], b)
+    store(t.ca[c], present(kind, t, c, a, 1.0))
+    store(t.cb[c], present(kind, t, c, b, 1.0))
 
 
 @each_contact
 def move_contact(kind, m, s, t, c):
     """Gap and M at the next pose, rows of the law and their norms; the force enters the body's residual."""
-    i = m.contact_body[c]
-    F = force_rows(kind, m, t, c)
-    there = geometry.of(kind).touch(m, s, c, vec(t.xn[i]), mat(t.Rn[i]))
-    phi = gap(m, c, there)
+    phi, slip = between.move(m, t, c) if kind == BETWEEN else move_on_ground(kind, m, s, t, c)
+    phi = gap(m, c, phi)
     if m.features.soft:
         phi = phi - t.sunk[c][0]
-    v, om = body.velocity(t, i)
-    way = add(scale(t.h, v), sub(there.core, vec(t.core0[c])))
-    along = axes(kind, m, t, c)[1:]
-    levers = [cross(rolling_arm(kind, m, t, c), axis) for axis in along]
-    slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     rough, cf, give = coefficients(m, s, t, c)
-    law, flags, stop = cone.of(m), cone.of(m).active(rough), stopping(m, t, c)
+    law, flags, stop = cone.of(m), present(kind, t, c, cone.of(m).active(rough)), stopping(m, t, c)
     grip = select(on(t.relax), s.friction[c][0] * t.grip[c][0], 0.0)
     over = law.excess(m, law.measure(t, a, b, flags, stop, share(m, t, c)), flags)
-    per_force, per_length = 1.0 / unit(m, t, c, a[cone.NORMAL]), t.per_length[i][0]
-    over = scale(per_length * m.strictness / product_unit(m, t, c, a, b), over)
+    per_force, closeness = 1.0 / unit(m, t, c, a[cone.NORMAL]), per_length(m, t, c)
+    over = scale(closeness * m.strictness / product_unit(m, t, c, a, b), over)
     lowered = 0.0
     if m.features.sags:
         lowered, slope = sag(m, s, t, c)
@@ -233,16 +272,29 @@ def move_contact(kind, m, s, t, c):
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
     if m.features.bounce:
         rows[cone.RADIUS] = rows[cone.RADIUS] + rough * s.friction[c][0] * t.given[c][0]
+    rows, lowered = present(kind, t, c, rows), present(kind, t, c, lowered)
     store(t.cr[c], rows)
     pairs.note(t, "norm", [*over, per_force * rows[1]])
-    pairs.note(t, "misfit", [GAP * per_length * (rows[0] - lowered), *scale(CREEP * per_length, rows[2:])])
+    pairs.note(t, "misfit", [GAP * closeness * (rows[0] - lowered), *scale(CREEP * closeness, rows[2:])])
+    push(kind, m, t, c, wrench(force_rows(kind, m, t, c), whole_force(m, s, t, c)))
+
+
+def move_on_ground(kind, m, s, t, c):
+    """Gap and slip of a contact with the ground at the next pose; leaves what `motion_rows` needs."""
+    i = m.contact_body[c]
+    there = geometry.of(kind).touch(m, s, c, vec(t.xn[i]), mat(t.Rn[i]))
+    v, om = body.velocity(t, i)
+    way = add(scale(t.h, v), sub(there.core, vec(t.core0[c])))
+    along = axes(kind, m, t, c)[1:]
+    levers = [cross(rolling_arm(kind, m, t, c), axis) for axis in along]
+    slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
     tangent = body.tangent(t, i)
     rolling = [tangent.travel(lever) for lever in levers]
     store(t.slip_rows[c], [add(cross(there.core, axis), row) for axis, row in zip(along, rolling, strict=True)])
     store(t.core[c], there.core)
     if geometry.of(kind).fixed_axes is None:
         store(t.normal[c], there.axes[0])
-    store(t.r[i], sub(vec(t.r[i]), wrench(F, whole_force(m, s, t, c))))
+    return there.gap, slip
 
 
 def response(m, s, t, c, k, r, dphi, dslip):
@@ -250,6 +302,8 @@ def response(m, s, t, c, k, r, dphi, dslip):
     law = cone.of(m)
     pair = vec(t.ca[c]), vec(t.cb[c]), vec(t.ci[c])
     da, db = law.direction(*coefficients(m, s, t, c), *pair, k, r, dphi, dslip)
+    if is_between(m):
+        da, db = present(BETWEEN, t, c, da), present(BETWEEN, t, c, db)
     return law.force(roughness(s, c), da), da, db
 
 
@@ -258,30 +312,30 @@ def condense_contact(kind, m, s, t, c):
     """D += F^T W M, and the right-hand side of the affine direction (targets a b = 0).
 
     The targets are kept, not worked out again: cones lose digits in them, and what stands on both sides must agree."""
-    i = m.contact_body[c]
     F, M = force_rows(kind, m, t, c), motion_rows(kind, m, t, c)
     a, b = vec(t.ca[c]), vec(t.cb[c])
     law = cone.of(m)
     rough, _, give = coefficients(m, s, t, c)
     store(t.ci[c], law.inverses(rough, give, a, b))
     units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
-    D = mat(t.D[i])
+    block = t.pair_D[m.contact_pair[c]] if kind == BETWEEN else t.D[m.contact_body[c]]
+    D = mat(block)
     for row, (dphi, dslip) in zip(M, units, strict=True):
         change, _, _ = response(m, s, t, c, NOTHING, NOTHING, dphi, dslip)
         column = wrench(F, change)
         for p in range(6):
             for q in range(6):
                 D[p][q] = D[p][q] - column[p] * row[q]
-    store(t.D[i], D)
+    store(block, D)
     k = law.targets(a, b, stopping(m, t, c))
     store(t.ck[c], k)
     constant, _, _ = response(m, s, t, c, k, vec(t.cr[c]), 0.0, [0.0, 0.0])
-    store(t.r[i], sub(vec(t.r[i]), wrench(F, constant)))
+    push(kind, m, t, c, wrench(F, constant))
 
 
 def changes(kind, m, t, c):
     """dphi and dslip of the Newton direction: M y."""
-    y = vec(t.y[m.contact_body[c]])
+    y = between.relative_motion(m, t, c) if kind == BETWEEN else vec(t.y[m.contact_body[c]])
     dphi, *dslip = (dot(row[:3], y[:3]) + dot(row[3:], y[3:]) for row in motion_rows(kind, m, t, c))
     return dphi, dslip
 
@@ -312,13 +366,13 @@ def direct_contact(kind, m, s, t, c):
 @each_contact
 def correct_contact(kind, m, s, t, c):
     """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
-    i, law = m.contact_body[c], cone.of(m)
+    law = cone.of(m)
     flags = law.active(roughness(s, c))
     k = law.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c))
     k = [flags[j] * k[j] for j in range(law.PAIRS)]
     store(t.ck[c], add(vec(t.ck[c]), k))
     constant, _, _ = response(m, s, t, c, k, NOTHING, 0.0, [0.0, 0.0])
-    store(t.r[i], sub(vec(t.r[i]), wrench(force_rows(kind, m, t, c), constant)))
+    push(kind, m, t, c, wrench(force_rows(kind, m, t, c), constant))
 
 
 @each_contact
@@ -379,7 +433,7 @@ def publish_body(m, s, t, i):
     store(t.V[i], v + om)
 
 
-@each_contact
+@each_ground_contact
 def publish_contact(kind, m, s, t, c):
     """Gap and touching point at the state's pose; mean velocity of the touching point over the step that led there and
     its speed along the surface, as slip is measured; mean force of the last whole step."""

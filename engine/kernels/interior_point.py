@@ -23,7 +23,7 @@ it, and without this it did: of a robot's steps in hard motion, one in a thousan
 and one solution.
 """
 
-from vigym.engine.kernels import arms, axis, body, contact, joint, ldu, pairs
+from vigym.engine.kernels import arms, axis, between, body, contact, joint, ldu, pairs, touching
 from vigym.engine.kernels.quaternion import scale, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
@@ -46,10 +46,22 @@ WARM, COLD, FAR = 0.0, 1.0, 2.0
 @block
 def start(m, s, t):
     """Quantities of the current pose and the first guess."""
+    start_bodies(m, s, t)
+    start_pairs(m, s, t)
+
+
+@block
+def start_bodies(m, s, t):
+    """What does not depend on which bodies are near."""
     start_search(m, s, t)
     body.prepare_body(m, s, t)
     joint.start_joint(m, s, t)
     joint.prepare_joint(m, s, t)
+
+
+@block
+def start_pairs(m, s, t):
+    """The first guess of pairs, contacts between bodies among them."""
     contact.prepare_contact(m, s, t)
     axis.start_axis(m, s, t)
 
@@ -96,7 +108,12 @@ def newton_step(m, s, t):
 @block
 def factorize(m, s, t):
     """Condense contacts and axes, then eliminate leaf to root."""
+    if m.features.touches:
+        between.clear_pair(m, s, t)
+        touching.clear_block(m, s, t)
     contact.condense_contact(m, s, t)
+    if m.features.touches:
+        between.spread_pair(m, s, t)
     axis.condense_axis(m, s, t)
     if m.features.loops:
         ldu.clear_pieces(m, s, t)

@@ -14,7 +14,7 @@ coordinates; delta removes the residual g; N spans the directions in which the j
 The paper's G and lam are the complement: wrench = G^T lam + N^T tau.
 """
 
-from vigym.engine.kernels import ball, loop
+from vigym.engine.kernels import ball, loop, touching
 from vigym.engine.kernels.axis import asked, law, stiffest
 from vigym.engine.kernels.ball import relative_rotation
 from vigym.engine.kernels.body import largest, symmetric
@@ -214,6 +214,8 @@ def update_joint(kind, m, s, t, i):
     change, size = vec(t.rhat[i]), wrench_size(kind)
     for j in range(size):
         change[j] = change[j] + sum_of(t.D[i][j, c] * ya[c] for c in range(size))
+    if m.features.touches:
+        change = add(change, touching.pushed(t, i))
     advance_wrench(t, i, add(change, loop.known_loops(m, t, i, 6, t.C)) if m.features.loops else change)
 
 

@@ -13,7 +13,7 @@ factorisation is that of the small H. D is not symmetric: forces act at the curr
 A floating body keeps H = D (6x6).
 """
 
-from vigym.engine.kernels import ball, loop
+from vigym.engine.kernels import ball, loop, touching
 from vigym.engine.kernels.axis import NOTHING, change_of_effort, targets
 from vigym.engine.kernels.joint import advance_wrench, free, is_ball, is_floating, wrench_size
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
@@ -100,17 +100,21 @@ def eliminate(kind, m, s, t, i):
         loop.close_loops(m, t, i)
     right = vec(t.r[i])
     store(t.r[i], [0.0] * 6)
+    touches = m.features.touches
     if is_floating(kind):
-        H = lu(mat(t.D[i]))
+        H = lu(touching.own(t, i) if touches else mat(t.D[i]))
         store(t.D[i], H)
         store(t.rhat[i], right)
+        if touches:
+            parts = H, list, list, None, None, scale(-1.0, lu_solve(H, right)), 6, None
+            touching.eliminate_links(m, t, i, parts)
         if m.features.loops:
             xi = scale(-1.0, lu_solve(H, right))
             loop.carry_loops(m, t, i, (H, list, list, None, None, xi), joined=False)
         return
     kt, kr, has_law = free(kind)
     k = kt + kr
-    D, rho0 = mat(t.D[i]), vec(t.rho0[i])
+    D, rho0 = touching.own(t, i) if touches else mat(t.D[i]), vec(t.rho0[i])
     # to the anchor: columns with the arm at the next pose, rows with the arm at the current pose
     D = shift_rows(shift_columns(D, vec(t.rho[i])), scale(-1.0, rho0))
     S, N = motion_axes(kind, t, i), effort_axes(kind, t, i)
@@ -142,6 +146,15 @@ def eliminate(kind, m, s, t, i):
             t.H[i][q, c] = H[q][c]
     store(t.rhat[i], rhat)
     give_parent(t, i, m.parent[i], Dhat, rhat, size)
+    if touches:
+        known = add(correction(kind, t, i), spread(kt, kr, S, xi)) if k else correction(kind, t, i)
+        arms = rho0, vec(t.rho[i]), vec(t.arm0[i]), vec(t.arm[i])
+
+        def gathered(out):
+            return transpose([gather(kt, N, column) for column in transpose(out)])
+
+        parts = H, gathered, lambda row: spread_row(kt, kr, S, row), U, G, known, k, arms
+        touching.eliminate_links(m, t, i, parts)
     if m.features.loops:
         parts = (H, lambda column: gather(kt, N, column), lambda row: spread_row(kt, kr, S, row), U, G, xi)
         loop.carry_loops(m, t, i, parts, joined=True)
@@ -183,6 +196,8 @@ def eliminate_again(kind, m, s, t, i):
     r = vec(t.r[i])
     if is_floating(kind):
         store(t.rhat[i], add(vec(t.rhat[i]), r))
+        if m.features.touches:
+            touching.carry_links(t, i, 6, scale(-1.0, lu_solve(mat(t.D[i]), r)))
         if m.features.loops:
             loop.carry_loops_again(m, t, i, scale(-1.0, lu_solve(mat(t.D[i]), r)))
         return
@@ -198,6 +213,8 @@ def eliminate_again(kind, m, s, t, i):
         for q in range(k):
             t.xi[i][q] = t.xi[i][q] + xi[q]
         r = [r[j] + sum_of(t.U[i][j, q] * xi[q] for q in range(k)) for j in range(6)]
+        if m.features.touches:
+            touching.carry_links(t, i, k, xi)
         if m.features.loops:
             loop.carry_loops_again(m, t, i, xi)
     store(t.rhat[i], add(vec(t.rhat[i]), r))
@@ -210,6 +227,8 @@ def substitute(kind, m, s, t, i):
     loops = m.features.loops
     if is_floating(kind):
         y = scale(-1.0, lu_solve(mat(t.D[i]), vec(t.rhat[i])))
+        if m.features.touches:
+            y = sub(y, touching.known_links(t, i, 6))
         store(t.y[i], sub(y, loop.known_loops(m, t, i, 6, t.Y)) if loops else y)
     else:
         kt, kr, has_law = free(kind)
@@ -218,6 +237,8 @@ def substitute(kind, m, s, t, i):
         y = add(yp[:3], cross(yp[3:], vec(t.arm[i]))) + yp[3:]
         if k:
             xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(wrench_size(kind))) for q in range(k)]
+            if m.features.touches:
+                xi = sub(xi, touching.known_links(t, i, k))
             if loops:
                 xi = sub(xi, loop.known_loops(m, t, i, k, t.Y))
             # a ball's last columns of G, which are not stored, take away what the parent turns

@@ -32,7 +32,16 @@ from numba.core.imputils import lower_builtin, lower_getattr_generic
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import NativeValue, models, overload, register_jitable, register_model, typeof_impl, unbox
+from numba.extending import (
+    NativeValue,
+    intrinsic,
+    models,
+    overload,
+    register_jitable,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 from vigym.engine.kernels.store import Store
 from vigym.engine.kernels.symbols import (
@@ -68,12 +77,15 @@ __all__ = [
     "minimum",
     "on",
     "rint",
+    "rows",
     "select",
     "shared",
     "specialized",
     "sqrt",
     "target",
 ]
+
+BLOCKS = 1 << 40  # more than any field has
 
 
 # ------------------------------------------------------------------------------------------------ types
@@ -93,8 +105,9 @@ class StoreType(types.Type):
 class IndexType(types.Type):
     """An integer field of a store (parents, kinds, order): all that a kernel may read by itself."""
 
-    def __init__(self):
-        super().__init__(name="IndexField")
+    def __init__(self, label):
+        self.label = label
+        super().__init__(name=f"IndexField{label}")
 
 
 @register_model(IndexType)
@@ -133,13 +146,15 @@ class _StoreAttribute(AttributeTemplate):
     def generic_resolve(self, store, name):
         if (name, None, True) in store.fields:
             return types.intp
-        return IndexType() if (name, (), True) in store.fields else None
+        return IndexType(store.label) if (name, (), True) in store.fields else None
 
 
 @lower_getattr_generic(StoreType)
 def _store_getattr(context, builder, store, table, name):
     pointer = builder.inttoptr(field_address(builder, store, table, name), I64.as_pointer())
-    return pointer if (name, (), True) in store.fields else load_index(builder, pointer, ir.Constant(I64, 0))
+    if (name, (), True) in store.fields:
+        return pointer
+    return load_index(builder, pointer, ir.Constant(I64, 0), store.label)
 
 
 @infer_global(operator.getitem)
@@ -150,7 +165,7 @@ class _IndexGetitem(AbstractTemplate):
 
 @lower_builtin(operator.getitem, IndexType, types.Integer)
 def _index_getitem(context, builder, sig, args):
-    return load_index(builder, *args)
+    return load_index(builder, *args, sig.args[0].label)
 
 
 def group(store, index):
@@ -190,6 +205,44 @@ def _any_lane(context, builder, sig, args):
     mask = builder.fcmp_unordered("!=", value, constant(0.0, lanes))
     bits = builder.bitcast(mask, ir.IntType(lanes))
     return builder.icmp_unsigned("!=", bits, ir.Constant(ir.IntType(lanes), 0))
+
+
+def rows(store, name):
+    """All blocks of a field as an array (blocks, numbers, lanes), or (blocks,) of integers, for scalar code.
+
+    Compiled code does not know how many blocks there are."""
+    array = store.scalars[name] if name in store.scalars else getattr(store, name)
+    return array if array.dtype == np.int64 else array.reshape(len(array), -1, store.store.lanes)
+
+
+@intrinsic(prefer_literal=True)
+def _address(context, store, name):
+    def generate(context, builder, sig, args):
+        return field_address(builder, sig.args[0], args[0], sig.args[1].literal_value)
+
+    return types.int64(store, name), generate
+
+
+@intrinsic
+def _pointer(context, address, like):
+    """The address as a pointer to numbers of the type of `like`."""
+    kind = types.CPointer(like)
+
+    def generate(context, builder, sig, args):
+        return builder.inttoptr(args[0], context.get_value_type(kind))
+
+    return kind(types.int64, like), generate
+
+
+@overload(rows, prefer_literal=True)
+def _rows(store, name):
+    if not isinstance(store, StoreType) or not isinstance(name, types.StringLiteral):
+        return None
+    shape, integer = next((shape, integer) for field, shape, integer in store.fields if field == name.literal_value)
+    if integer:
+        return lambda store, name: numba.carray(_pointer(_address(store, name), 0), (BLOCKS,))
+    numbers, lanes = int(np.prod(shape, dtype=int)), store.lanes
+    return lambda store, name: numba.carray(_pointer(_address(store, name), 0.0), (BLOCKS, numbers, lanes))
 
 
 # ------------------------------------------------------------------------------------------------ decorators
@@ -257,20 +310,20 @@ def block(function):
     return _register(function, function, lambda builder, stores: function(*stores))
 
 
-def each(count, *, first=None, feature=None, kind=None, plain=False, order=0):
+def each(count, *, first=None, feature=None, kind=None, plain=False, order=0, here=False):
     """A function `f(m, s, t, i)` of one body, joint, axis or contact, or `f(kind, m, s, t, i)` with a `kind`.
 
     Called as `f(m, s, t)` it runs over i from the number `first` of the model (or 0) to its number `count`: in any
     order (0), or along m.order upwards (1) or downwards (-1). `kind` names the model's field that holds the kind of
     each; the kinds in use are the feature of that name in the plural, and each gets code of its own; `plain` does
     without a switch between them where all are of one kind. Mechanisms without `feature` have none of them, and no code
-    for it."""
+    for it. `here`: the number is one of the scratch store, and changes from step to step."""
 
     def decorate(function):
         def run(m, s, t):
             if feature is not None and not getattr(m.features, feature):
                 return
-            start, n = 0 if first is None else getattr(m, first), getattr(m, count)
+            start, n = 0 if first is None else getattr(m, first), int(getattr(t if here else m, count))
             for k in range(start, n) if order >= 0 else range(n - 1, -1, -1):
                 i = m.order[k] if order else k
                 if kind is not None:
@@ -282,7 +335,7 @@ def each(count, *, first=None, feature=None, kind=None, plain=False, order=0):
             m = stores[0]
             if feature is not None and not getattr(m.features, feature):
                 return
-            n, minus = getattr(m, count).value, ir.Constant(I64, -1)
+            n, minus = getattr(stores[2] if here else m, count).value, ir.Constant(I64, -1)
             start = ir.Constant(I64, 0) if first is None else getattr(m, first).value
 
             def body(k):

@@ -10,6 +10,7 @@ sixty-fourths of dt.
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint
 from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.body import INFINITE
+from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import (
@@ -22,7 +23,8 @@ from vigym.engine.kernels.interior_point import (
     measure,
     newton_step,
     residual,
-    start,
+    start_bodies,
+    start_pairs,
     starts_left,
 )
 from vigym.engine.kernels.quaternion import dot, vec
@@ -51,6 +53,8 @@ def step(m, states, t, first, last, repeat, resumed):
             begin_step(m, s, t)
             while any_lane(t, "todo"):
                 begin_substep(m, s, t)
+                detect(m, s, t, g)
+                begin_search(m, s, t)
                 if any_lane(t, "even"):
                     look_back(m, s, t)
                 for _ in range(m.max_iterations):
@@ -63,7 +67,11 @@ def step(m, states, t, first, last, repeat, resumed):
                     newton_step(m, s, t)
                     if any_lane(t, "lift"):
                         lift_pairs(m, s, t)
+                judge_bodies(m, s, t)
+                review(m, s, t, g)
                 finish_substep(m, s, t)
+                remember(m, s, t, g)
+                book_attempt(m, s, t)
             finish_step(m, s, t)
 
 
@@ -101,17 +109,28 @@ def begin_step(m, s, t):
 
 @block
 def begin_substep(m, s, t):
-    """Step length, quantities of the current pose, first guess."""
+    """Step length and quantities of the current pose."""
     choose(m, s, t)
-    start(m, s, t)
+    start_bodies(m, s, t)
+
+
+@block
+def begin_search(m, s, t):
+    """The rest of the first guess."""
+    start_pairs(m, s, t)
     if m.features.bounce:
         impact.start_rebound(m, s, t)
 
 
 @block
-def finish_substep(m, s, t):
-    """Commit the lanes that converged, and book what happened."""
+def judge_bodies(m, s, t):
+    """Refuse solutions that are not the one that is meant."""
     body.refuse_jump(m, s, t)
+
+
+@block
+def finish_substep(m, s, t):
+    """Commit the lanes that converged."""
     arms.move_by_mean(m, s, t)
     arms.pull_joint(m, s, t)
     arms.pull_body(m, s, t)
@@ -128,7 +147,6 @@ def finish_substep(m, s, t):
     contact.finish_contact(m, s, t)
     axis.finish_axis(m, s, t)
     learn(m, s, t)
-    book_attempt(m, s, t)
 
 
 @block
@@ -160,6 +178,9 @@ def begin(m, s, t):
         t.q[world][k] = t.qn[world][k] = 1.0 if k == 0 else 0.0
     t.unit[world][0] = t.unit[world][1] = INFINITE
     t.per_length[world][0] = 0.0
+    if m.features.touches:
+        for k in range(3):
+            t.speed[world][k] = 0.0
     for k in range(6):
         t.y[world][k] = 0.0
         for j in range(6):
@@ -187,6 +208,8 @@ def remember_body(m, s, t, i):
     for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):
         for k, value in enumerate(vec(now[i])):
             old[i][k] = value
+    if m.features.touches:
+        t.farther[i][0] = 0.0
     w, most = vec(s.w[i]), MOST_TURN / m.dt
     t.stride = minimum(t.stride, first_stride(dot(w, w) / (most * most)))
 
@@ -241,9 +264,15 @@ def book_attempt(m, s, t):
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
         elsewhere = failed & (~uneven) & starts_left(t)
         cut = failed & relaxed & (~another)
+        if m.features.touches:
+            missed, pierced = failed & on(t.missed), failed & on(t.pierced)
+            elsewhere, cut = elsewhere & (~missed) & (~pierced), (cut & (~missed)) | pierced
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
         relax = select(failed & (~cut) & (~uneven) & (~elsewhere), t.relax + 1.0, 0.0)
         cold, even = select(elsewhere, t.cold + 1.0, cold), select(elsewhere, t.even, even)
+        if m.features.touches:
+            cold, relax = select(missed, t.cold, cold), select(missed, t.relax, relax)
+            even = select(missed, t.even, even)
     even = select(failed & (~cut), select(uneven, t.next, even), 0.0)
     if m.features.bounce:
         again = on(t.again)

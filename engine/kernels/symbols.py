@@ -177,7 +177,7 @@ class Field:
     def __getitem__(self, index):
         if self.integer:
             pointer = self.builder.inttoptr(self.address, I64.as_pointer())
-            return Index(self.builder, load_index(self.builder, pointer, position(index)))
+            return Index(self.builder, load_index(self.builder, pointer, position(index), self.store.label))
         return self.block(index) if self.shape is not None else self.block(index)[()]
 
     def block(self, index):
@@ -235,13 +235,15 @@ class Block:
 def field_address(builder, store, table, name):
     index = [field for field, _, _ in store.fields].index(name)
     load = builder.load(builder.gep(table, [ir.Constant(I64, index)]))
-    load.set_metadata("invariant.load", builder.module.add_metadata([]))
+    if not getattr(store.features, "touches", False):  # fields that grow are moved
+        load.set_metadata("invariant.load", builder.module.add_metadata([]))
     return load
 
 
-def load_index(builder, pointer, index):
+def load_index(builder, pointer, index, label):
     load = builder.load(builder.gep(pointer, [index], inbounds=True))
-    load.set_metadata("invariant.load", builder.module.add_metadata([]))  # no kernel writes integers
+    if label == "m":  # no kernel writes the integers of a model
+        load.set_metadata("invariant.load", builder.module.add_metadata([]))
     return load
 
 

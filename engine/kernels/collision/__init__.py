@@ -1,0 +1,11 @@
+"""Where two solids touch, and how far apart they are: scalar code, for one pair in one environment at a time.
+
+    space.py       vectors as tuples, solids placed in the world
+    distance.py    exact distances, with the points that are nearest
+    manifold.py    the features by which two solids may touch in a step
+    detect.py      which pairs are near, and the contacts of a lane group
+    links.py       the order in which bodies that touch are eliminated
+
+A solid is a core, a box of half lengths (hx, hy, hz), with a radius around it: spheres have a point for a core, capsules
+a segment along z. Planes have no core; their free side is that of z.
+"""
