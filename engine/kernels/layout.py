@@ -282,7 +282,9 @@ def scratch_fields(features, size):
             "farther": (n, 1),
             "found": (FOUND, COLUMNS),
             "counts": (1, 1),
-            **scalars("missed pierced"),
+            "found_x": (n + 1, 3),  # where the last solution led, if bodies went into each other there; see `look`
+            "found_q": (n + 1, 4),
+            **scalars("missed pierced look"),
         }
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {

@@ -241,7 +241,7 @@ def _rows(store, name):
     shape, integer = next((shape, integer) for field, shape, integer in store.fields if field == name.literal_value)
     if integer:
         return lambda store, name: numba.carray(_pointer(_address(store, name), 0), (BLOCKS,))
-    numbers, lanes = int(np.prod(shape, dtype=int)), store.lanes
+    numbers, lanes = int(np.prod(shape or (), dtype=int)), store.lanes
     return lambda store, name: numba.carray(_pointer(_address(store, name), 0.0), (BLOCKS, numbers, lanes))
 
 

@@ -36,6 +36,7 @@ from vigym.engine.kernels.sweep import each_axis, each_body
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
 HALVINGS = 6
+LOOKS = 3.0  # times that a step is solved again with what bodies have gone into
 
 
 def step(m, states, t, first, last, repeat, resumed):
@@ -188,6 +189,8 @@ def begin(m, s, t):
     t.todo = select(on(t.lost), 0.0, TICKS * s.real)
     t.stride, t.even, t.round = TICKS, 0.0, 0.0
     t.cold = s.fresh
+    if m.features.touches:
+        t.look = 0.0
     s.floor = select(on(s.fresh), m.first_floor, s.floor)
     s.old_h0 = s.h0
 
@@ -265,8 +268,10 @@ def book_attempt(m, s, t):
         elsewhere = failed & (~uneven) & starts_left(t)
         cut = failed & relaxed & (~another)
         if m.features.touches:
-            missed, pierced = failed & on(t.missed), failed & on(t.pierced)
+            closer = failed & on(t.pierced) & less(t.look, LOOKS - 0.5)
+            missed, pierced = failed & on(t.missed) | closer, failed & on(t.pierced) & (~closer)
             elsewhere, cut = elsewhere & (~missed) & (~pierced), (cut & (~missed)) | pierced
+            t.look = select(good | cut, 0.0, select(closer, t.look + 1.0, t.look))
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
         relax = select(failed & (~cut) & (~uneven) & (~elsewhere), t.relax + 1.0, 0.0)
         cold, even = select(elsewhere, t.cold + 1.0, cold), select(elsewhere, t.even, even)

@@ -14,9 +14,11 @@ from vigym.engine.kernels.collision import distance, links, manifold
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
 from vigym.engine.kernels.collision.manifold import (
     CODE,
+    COLUMNS,
     FOUND,
     KEY,
     KEYS,
+    LATER,
     OWNER,
     OWNER_WAY,
     PARTNER,
@@ -136,7 +138,31 @@ def find(m, t, couple, lane):
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
     a, b = here(m, t, first, i, lane), here(m, t, second, j, lane)
     later_a, later_b = ahead(m, t, first, i, lane), ahead(m, t, second, j, lane)
-    return manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
+    count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
+    if rows(t, "look")[0, 0, lane] < 0.5:
+        return count
+    # and those of where the last solution led, which went too deep
+    a, b = at_found(m, t, first, i, lane), at_found(m, t, second, j, lane)
+    most = manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+    known = count
+    for k in range(known, known + most):
+        new = True
+        for old in range(known):
+            new = new and found[old, KEY, lane] != found[k, KEY, lane]
+        if new:
+            for column in range(COLUMNS):
+                found[count, column, lane] = found[k, column, lane]
+            found[count, LATER, lane] = 1.0
+            count += 1
+    return count
+
+
+@shared
+def at_found(m, t, k, i, lane):
+    """Solid k of body i where the last solution led."""
+    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
+    x, q = three(rows(t, "found_x"), i, 0, lane), four(rows(t, "found_q"), i, lane)
+    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
 
 
 @shared
@@ -149,10 +175,12 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "pair_contact_pair")[slot] = near
     swap = found[k, SWAP, lane]
     o, p = (j, i) if swap > 0.5 else (i, j)
-    x, q, sizes = rows(t, "x"), rows(t, "q"), rows(m, "collider_size")
-    R_o, R_p = matrix_of(four(q, o, lane)), matrix_of(four(q, p, lane))
-    core = back(R_o, sub(three_of(found, k, OWNER, lane), three(x, o, 0, lane)))
-    base = back(R_p, sub(three_of(found, k, PARTNER, lane), three(x, p, 0, lane)))
+    sizes, later = rows(m, "collider_size"), found[k, LATER, lane] > 0.5
+    x_o, q_o = pose(t, o, later, lane)
+    x_p, q_p = pose(t, p, later, lane)
+    R_o, R_p = matrix_of(q_o), matrix_of(q_p)
+    core = back(R_o, sub(three_of(found, k, OWNER, lane), x_o))
+    base = back(R_p, sub(three_of(found, k, PARTNER, lane), x_p))
     way = back(R_p, three_of(found, k, PARTNER_WAY, lane))
     mine = back(R_o, three_of(found, k, OWNER_WAY, lane))
     feature = rows(t, "touch_feature")
@@ -171,6 +199,14 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     give = soft[first, 0, lane] + soft[second, 0, lane]
     rows(t, "kept_compliance")[slot, 0, lane] = give
     rows(t, "kept_contact_damping")[slot, 0, lane] = max(hard[first, 0, lane], hard[second, 0, lane])
+
+
+@shared
+def pose(t, i, later, lane):
+    """Pose of body i now, or where the last solution led."""
+    if later:
+        return three(rows(t, "found_x"), i, 0, lane), four(rows(t, "found_q"), i, lane)
+    return three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane)
 
 
 @shared
@@ -319,6 +355,12 @@ def _review(m, s, t, group):
                     pierced[0, 0, lane] = 1.0
         if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
             good[0, 0, lane] = 0.0
+            xn, qn, x, q = rows(t, "xn"), rows(t, "qn"), rows(t, "found_x"), rows(t, "found_q")
+            for i in range(m.n_bodies + 1):
+                for d in range(3):
+                    x[i, d, lane] = xn[i, d, lane]
+                for d in range(4):
+                    q[i, d, lane] = qn[i, d, lane]
 
 
 @shared

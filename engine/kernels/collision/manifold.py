@@ -33,12 +33,13 @@ from vigym.engine.kernels.collision.space import (
 from vigym.engine.kernels.simd import shared
 
 FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
-CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, GAP, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16
+CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, GAP, LATER, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
 FOUND = 32  # features of two solids, at most
 KEYS = 1024  # more than there are for two solids
 SHALLOW = 0.1  # sine of the angle at which edges cross: less is no corner of what two faces share
+ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere
 PREFER_FACE = 0.02  # of a size by which two edges must be farther apart than any face
-INSIDE = 1e-9  # of a size
+INSIDE, BESIDE = 1e-9, 1e-6  # of a size by which corners, and ends of capsules, may be beyond a face or an end
 
 
 @shared
@@ -47,7 +48,7 @@ def note(found, n, head, owner, partner, partner_way, owner_way, gap):
     if n >= len(found):
         return n
     row = found[n]
-    row[CODE], row[SWAP], row[KEY], row[GAP] = head[0], head[1], head[2], gap
+    row[CODE], row[SWAP], row[KEY], row[GAP], row[LATER] = head[0], head[1], head[2], gap, 0.0
     for k in range(3):
         row[OWNER + k], row[PARTNER + k] = owner[k], partner[k]
         row[PARTNER_WAY + k], row[OWNER_WAY + k] = partner_way[k], owner_way[k]
@@ -109,19 +110,22 @@ def round_round(found, a, b, reach):
     s, r = segments(p, u, ha, q, w, hb)
     n = 0
     inner_s, inner_r = abs(s) < ha, abs(r) < hb
-    if inner_s and inner_r:
+    if inner_s and inner_r and length(cross(w, u)) > ALIGNED:
         n = line_line(found, n, 0.0, 0.0, p, u, q, w, radius, reach)
+    elif inner_s and inner_r:
+        n = point_line(found, n, 0.0, 0.0, along(p, s, u), q, w, radius, reach)
     elif not inner_s and not inner_r:
         key = 1.0 + (2.0 if s > 0.0 else 0.0) + (1.0 if r > 0.0 else 0.0)
         n = point_point(found, n, key, 0.0, along(p, s, u), along(q, r, w), radius, reach)
+    close = BESIDE * (ha + hb)
     for k in range(2):
         end = ha if k else -ha
         tip = along(p, end, u)
-        if abs(dot(sub(tip, q), w)) < hb and (ha > 0.0 or k == 0):
+        if abs(dot(sub(tip, q), w)) < hb + close and (ha > 0.0 or k == 0):
             n = point_line(found, n, 8.0 + k, 0.0, tip, q, w, radius, reach)
         end = hb if k else -hb
         tip = along(q, end, w)
-        if abs(dot(sub(tip, p), u)) < ha and (hb > 0.0 or k == 0):
+        if abs(dot(sub(tip, p), u)) < ha + close and (hb > 0.0 or k == 0):
             n = point_line(found, n, 10.0 + k, 1.0, tip, p, u, radius, reach)
     return n
 
@@ -180,7 +184,7 @@ def round_box(found, a, box, swap, reach):
         q, k = edge(box, number), number // 4
         w, i, j = axes[k], (k + 1) % 3, (k + 2) % 3
         s, r = segments(p, u, ha, q, w, half[k])
-        if abs(s) < ha and abs(r) < half[k]:
+        if abs(s) < ha and abs(r) < half[k] and length(cross(w, u)) > ALIGNED:
             d = sub(along(p, s, u), along(q, r, w))
             size = length(d)
             first = times(1.0 if number & 1 else -1.0, axes[i])
@@ -263,7 +267,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
             v = along(along(top, sp * hp, P), sq * hq, Q)
             d = sub(v, bottom)
             gap = dot(d, m)
-            if abs(dot(d, A)) <= ha - close and abs(dot(d, B)) <= hb - close and gap < reach:
+            if abs(dot(d, A)) <= ha + close and abs(dot(d, B)) <= hb + close and gap < reach:
                 known = False
                 for f in range(corners):
                     e = (found[f, OWNER] - v[0], found[f, OWNER + 1] - v[1], found[f, OWNER + 2] - v[2])
