@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.kernels import jit, layout
-from vigym.engine.kernels.collision import growth
+from vigym.engine.kernels.collision import entries, growth
 from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
@@ -49,6 +49,8 @@ class Lanes:
             self.constants.grow[0] = ctypes.cast(self._grower, ctypes.c_void_p).value
             for thread, scratch in enumerate(self.scratch):
                 scratch.thread[0] = thread
+            if compiled:
+                self.constants.entries[0] = entries.addresses()
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
         self._publishing = Lock()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from vigym.engine.kernels import geometry, integrator
 from vigym.engine.kernels.axis import PAIRS as AXIS_PAIRS
 from vigym.engine.kernels.cone import CONES
+from vigym.engine.kernels.collision.handle import NAMES, describe
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
 from vigym.engine.kernels.store import Growing, Store
 
@@ -121,6 +122,7 @@ def model_fields(features, size):
             "couple_second": (size.n_couples,),
             "rank": (n + 1,),  # place of a body in the order of elimination
             "grow": (),  # address of what is called for more room, see collision/growth.py
+            "entries": (3,),  # addresses of collision/entries.py
         }
     if taken := shapes.keys() & {*floats, *integers}:
         raise ValueError(f"a kind of contact has a field {min(taken)!r}, which is another one of the model")
@@ -264,7 +266,7 @@ def scratch_integers(features, size):
     n = size.n_bodies
     counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
     by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block"), (n + 1,))
-    return counts | by_body | {"linked": ((n + 1) ** 2,)}
+    return counts | by_body | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF
 
 
 def scratch_fields(features, size):
@@ -397,17 +399,27 @@ def scratch_fields(features, size):
     }
 
 
+def described(store):
+    """A store of bodies that may touch, with what scalar code must know of it; others as they are."""
+    if store.features.touches:
+        describe(store)
+    return store
+
+
+COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see collision/handle.py
+
+
 def model_store(features, size):
     floats, integers = model_fields(features, size)
-    return Store("m", 1, 1, features, floats, integers)
+    return described(Store("m", 1, 1, features, floats, integers | (COLUMNS_OF if features.touches else {})))
 
 
 def state_store(features, size, lanes, groups, dtype=float):
-    growing = memory_fields(features) if features.touches else {}
-    return Store("s", lanes, groups, features, state_fields(features, size), dtype=dtype, growing=growing)
+    growing, integers = (memory_fields(features), COLUMNS_OF) if features.touches else ({}, {})
+    return described(Store("s", lanes, groups, features, state_fields(features, size), integers, dtype, growing))
 
 
 def scratch_store(features, size, lanes, dtype=float):
     fields, integers = scratch_fields(features, size), scratch_integers(features, size)
     growing = growing_fields(features) if features.touches else {}
-    return Store("t", lanes, 1, features, fields, integers, dtype=dtype, growing=growing)
+    return described(Store("t", lanes, 1, features, fields, integers, dtype, growing))

@@ -66,6 +66,7 @@ __all__ = [
     "absolute",
     "address_of",
     "any_lane",
+    "as_pointer",
     "block",
     "dump",
     "each",
@@ -208,23 +209,14 @@ def _any_lane(context, builder, sig, args):
 
 
 def rows(store, name):
-    """All blocks of a field as an array (blocks, numbers, lanes), or (blocks,) of integers, for scalar code.
-
-    Compiled code does not know how many blocks there are."""
+    """All blocks of a field as an array (blocks, numbers, lanes), or (blocks,) of integers, for scalar code; compiled
+    code has it of handles (collision/handle.py)."""
     array = store.scalars[name] if name in store.scalars else getattr(store, name)
     return array if array.dtype == np.int64 else array.reshape(len(array), -1, store.store.lanes)
 
 
-@intrinsic(prefer_literal=True)
-def _address(context, store, name):
-    def generate(context, builder, sig, args):
-        return field_address(builder, sig.args[0], args[0], sig.args[1].literal_value)
-
-    return types.int64(store, name), generate
-
-
 @intrinsic
-def _pointer(context, address, like):
+def as_pointer(context, address, like):
     """The address as a pointer to numbers of the type of `like`."""
     kind = types.CPointer(like)
 
@@ -232,17 +224,6 @@ def _pointer(context, address, like):
         return builder.inttoptr(args[0], context.get_value_type(kind))
 
     return kind(types.int64, like), generate
-
-
-@overload(rows, prefer_literal=True)
-def _rows(store, name):
-    if not isinstance(store, StoreType) or not isinstance(name, types.StringLiteral):
-        return None
-    shape, integer = next((shape, integer) for field, shape, integer in store.fields if field == name.literal_value)
-    if integer:
-        return lambda store, name: numba.carray(_pointer(_address(store, name), 0), (BLOCKS,))
-    numbers, lanes = int(np.prod(shape or (), dtype=int)), store.lanes
-    return lambda store, name: numba.carray(_pointer(_address(store, name), 0.0), (BLOCKS, numbers, lanes))
 
 
 # ------------------------------------------------------------------------------------------------ decorators

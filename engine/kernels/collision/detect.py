@@ -12,6 +12,7 @@ from numba.extending import overload
 
 from vigym.engine.kernels.collision import distance, links, manifold
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
+from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import (
     CODE,
     COLUMNS,
@@ -85,10 +86,10 @@ def assume(m, t, lane):
     V, reach, assumed, farther = rows(t, "V"), rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
     h = rows(t, "h")[0, 0, lane]
     fall = rows(m, "free_fall")[0, 0, 0] * h * h
-    for i in range(m.n_bodies):
+    for i in range(rows(m, "n_bodies")[0]):
         way = h * (length(three(V, i, 0, lane)) + reach[i, 0, 0] * length(three(V, i, 3, lane)))
         assumed[i, 0, lane] = max(ASSUMED * way + fall + SLACK * reach[i, 1, 0], farther[i, 0, lane])
-    assumed[m.n_bodies, 0, lane] = 0.0
+    assumed[rows(m, "n_bodies")[0], 0, lane] = 0.0
 
 
 @shared
@@ -115,7 +116,7 @@ def ahead(m, t, k, i, lane):
     """Solid k of body i where its velocity takes it."""
     parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
     x, q, V = three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane), rows(t, "V")
-    if i < m.n_bodies:
+    if i < rows(m, "n_bodies")[0]:
         x, q = advance(rows(t, "h")[0, 0, lane], (x, q), (three(V, i, 0, lane), three(V, i, 3, lane)))
     return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
 
@@ -170,7 +171,7 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     """Feature k of a couple, and what the laws need of it, into a slot."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
     body, found, usual = rows(m, "collider_body"), rows(t, "found"), rows(m, "usual")
-    i, j, n = body[first], body[second], m.n_bodies
+    i, j, n = body[first], body[second], rows(m, "n_bodies")[0]
     rows(t, "pair_contact_body")[slot], rows(t, "pair_contact_other")[slot] = i, j
     rows(t, "pair_contact_pair")[slot] = near
     swap = found[k, SWAP, lane]
@@ -218,7 +219,7 @@ def three_of(found, k, column, lane):
 @shared
 def weigh(m, s, t, slot, i, j, lane):
     """Usual sizes of a contact between bodies i and j (or the world): those of the lighter one."""
-    mass, usual, nominal, n = rows(s, "mass"), rows(m, "usual"), rows(m, "nominal_mass"), m.n_bodies
+    mass, usual, nominal, n = rows(s, "mass"), rows(m, "usual"), rows(m, "nominal_mass"), rows(m, "n_bodies")[0]
     light = i if j == n or mass[i, 0, lane] <= mass[j, 0, lane] else j
     rows(t, "touch_mass")[slot, 0, lane] = mass[light, 0, lane]
     rows(t, "touch_heft")[slot, 0, lane] = mass[light, 0, lane] / nominal[light, 0, 0]
@@ -254,14 +255,15 @@ def recall(s, t, slot, start, lane):
 
 
 @shared
-def _detect(m, s, t, group):
+def find_contacts(m, s, t, group):
+    """Find the contacts between the bodies of a lane group, before a step is solved."""
     lanes = rows(t, "h").shape[2]
     live = rows(t, "live")
     for lane in range(lanes):
         if live[0, 0, lane] > 0.5:
             assume(m, t, lane)
     slots, near = 0, 0
-    for couple in range(m.n_couples):
+    for couple in range(rows(m, "n_couples")[0]):
         most = 0
         for lane in range(lanes):
             count = 0
@@ -323,7 +325,8 @@ def leave_out(m, s, t, slot, couple, near, lane):
 
 
 @shared
-def _review(m, s, t, group):
+def review_contacts(m, s, t, group):
+    """Look for bodies that went too far, or into each other, in the step that was found."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     missed, pierced = rows(t, "missed"), rows(t, "pierced")
     V, reach, assumed, farther = rows(t, "V"), rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
@@ -333,7 +336,7 @@ def _review(m, s, t, group):
         if good[0, 0, lane] < 0.5:
             continue
         h = rows(t, "h")[0, 0, lane]
-        for i in range(m.n_bodies):
+        for i in range(rows(m, "n_bodies")[0]):
             way = h * (length(three(V, i, 0, lane)) + reach[i, 0, 0] * length(three(V, i, 3, lane)))
             if way > assumed[i, 0, lane] and reach[i, 1, 0] > 0.0:
                 missed[0, 0, lane], farther[i, 0, lane] = 1.0, 2.0 * way
@@ -356,7 +359,7 @@ def _review(m, s, t, group):
         if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
             good[0, 0, lane] = 0.0
             xn, qn, x, q = rows(t, "xn"), rows(t, "qn"), rows(t, "found_x"), rows(t, "found_q")
-            for i in range(m.n_bodies + 1):
+            for i in range(rows(m, "n_bodies")[0] + 1):
                 for d in range(3):
                     x[i, d, lane] = xn[i, d, lane]
                 for d in range(4):
@@ -364,7 +367,8 @@ def _review(m, s, t, group):
 
 
 @shared
-def _remember(m, s, t, group):
+def keep_contacts(m, s, t, group):
+    """Keep what contacts between bodies carry, in the lanes that converged."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     slots = rows(t, "n_slots")[0]
     ensure(m, s, t, group, MEMORY, slots + 1)
@@ -398,32 +402,34 @@ def keep(s, t, slot, k, lane):
     rows(s, "memory_gap")[k, 0, lane] = rows(t, "touch_gap")[slot, 0, lane]
 
 
-# ------------------------------------------------------------------------------------------------ entries
+# ------------------------------------------------------------------------------------------------ for kernels
 def detect(m, s, t, group):
-    """Find the contacts between the bodies of a lane group, before a step is solved."""
+    """`find_contacts`, where bodies may touch."""
     if m.features.touches:
-        _detect(m, s, t, group)
+        find_contacts(m, s, t, group)
 
 
 def review(m, s, t, group):
-    """Look for bodies that went too far, or into each other, in the step that was found."""
+    """`review_contacts`, where bodies may touch."""
     if m.features.touches:
-        _review(m, s, t, group)
+        review_contacts(m, s, t, group)
 
 
 def remember(m, s, t, group):
-    """Keep what contacts between bodies carry, in the lanes that converged."""
+    """`keep_contacts`, where bodies may touch."""
     if m.features.touches:
-        _remember(m, s, t, group)
+        keep_contacts(m, s, t, group)
 
 
-def _entry(function, inner):
+def _compile(function, number):
+    """Have kernels call the compiled code (entries.py), or nothing if no bodies may touch."""
+
     @overload(function)
     def choose(m, s, t, group):
         if m.features.touches:
-            return lambda m, s, t, group: inner(m, s, t, group)
+            return lambda m, s, t, group: call_entry(m.entries[number], m, s, t, group)
         return lambda m, s, t, group: None
 
 
-for _function, _inner in ((detect, _detect), (review, _review), (remember, _remember)):
-    _entry(_function, _inner)
+for _number, _function in enumerate((detect, review, remember)):
+    _compile(_function, _number)

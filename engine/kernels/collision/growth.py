@@ -1,6 +1,6 @@
 """Room for more contacts while a kernel runs: it asks, and the stores grow (store.py).
 
-Compiled code cannot allocate memory that Python knows. It calls back: `m.grow` is the address of a function of Python's
+Compiled code cannot allocate memory that Python knows. It calls back: `grow` of the model is the address of a function of Python's
 that takes (thread, group, kind, number), and returns when there is room.
 """
 
@@ -10,7 +10,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
-from vigym.engine.kernels.simd import StoreType
+from vigym.engine.kernels.simd import rows
 from vigym.engine.kernels.symbols import I64
 
 NAMES = ("slots", "near", "blocks", "links", "fills", "memory")
@@ -50,12 +50,9 @@ def _call(context, address, thread, group, kind, number):
 
 @overload(ensure)
 def _ensure(m, s, t, group, kind, number):
-    if not isinstance(m, StoreType):
-        return None
-
     def grow(m, s, t, group, kind, number):
-        room = s.room[0] if kind == MEMORY else t.room[kind]
+        room = rows(s, "room")[0] if kind == MEMORY else rows(t, "room")[kind]
         if number > room:
-            _call(m.grow, t.thread, group, kind, number)
+            _call(rows(m, "grow")[0], rows(t, "thread")[0], group, kind, number)
 
     return grow

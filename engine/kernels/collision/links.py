@@ -26,7 +26,7 @@ def join(linked, n, i, j):
 @shared
 def block(m, t, i, j):
     """Number of the block of row i, column j, which are linked or the same, or one of which is the world."""
-    n, linked, own, rank = m.n_bodies, rows(t, "linked"), rows(t, "own_block"), rows(m, "rank")
+    n, linked, own, rank = rows(m, "n_bodies")[0], rows(t, "linked"), rows(t, "own_block"), rows(m, "rank")
     if n in (i, j):
         return 0
     if i == j:
@@ -38,7 +38,7 @@ def block(m, t, i, j):
 @shared
 def order(m, s, t, group):
     """Links, blocks and fill of the near pairs of a lane group."""
-    n, body, rank = m.n_bodies, rows(m, "order"), rows(m, "rank")
+    n, body, rank = rows(m, "n_bodies")[0], rows(m, "order"), rows(m, "rank")
     linked, own, first = rows(t, "linked"), rows(t, "own_block"), rows(t, "first_link")
     near = rows(t, "n_near")[0]
     for k in range((n + 1) * (n + 1)):

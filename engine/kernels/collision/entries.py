@@ -1,0 +1,35 @@
+"""The functions of detect.py as compiled code, and their addresses, which kernels call (handle.py)."""
+
+from numba.core import types
+
+from vigym.engine.kernels.collision import detect
+from vigym.engine.kernels.jit import native
+
+
+@native
+def find_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
+    """See detect.find_contacts."""
+    detect.find_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+
+
+@native
+def review_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
+    """See detect.review_contacts."""
+    detect.review_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+
+
+@native
+def keep_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
+    """See detect.keep_contacts."""
+    detect.keep_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+
+
+def addresses():
+    """Addresses of the three, compiled when they are first asked for."""
+    found = []
+    for function in (find_contacts, review_contacts, keep_contacts):
+        signature = tuple([types.int64] * 10)
+        function.compile(signature)
+        result = function.overloads[signature]
+        found.append(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+    return found

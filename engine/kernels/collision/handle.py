@@ -1,0 +1,91 @@
+"""Stores as the scalar code of this folder sees them, so that it is compiled once and not for each kind of mechanism.
+
+To a kernel, the layout of a store is part of its type. Here it is data: a handle is (address of a group's table, address
+of `columns`, lanes), and `columns` of a store tells for each of NAMES which entry of the table has its address, and how
+many numbers a block has. Uncompiled, a handle is the group itself.
+"""
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
+
+from vigym.engine.kernels.simd import BLOCKS, StoreType, as_pointer, rows
+from vigym.engine.kernels.symbols import I64, field_address
+
+FLOATS = (
+    # model
+    *("free_fall", "nominal_mass", "reach", "usual", "wedged"),
+    *("collider_bound", "collider_place", "collider_size", "collider_turn"),
+    # state
+    *("collider_compliance", "collider_damping", "collider_friction", "mass"),
+    *("memory_ca", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal", "memory_point"),
+    # scratch
+    *("V", "assumed", "counts", "farther", "found", "found_q", "found_x", "good", "h", "live", "look", "missed"),
+    *("kept_ca", "kept_cb", "kept_compliance", "kept_contact_damping", "kept_friction", "kept_impulse"),
+    *("pair_contact_acceleration", "pair_contact_force_scale", "pair_contact_weight"),
+    *("pair_joined_mass", "pair_joined_weight", "pair_sags", "pierced", "q", "qn", "x", "xn"),
+    *("touch_axes", "touch_code", "touch_core0", "touch_feature", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
+    *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_swap"),
+)
+INTEGERS = (
+    *("n_bodies", "n_couples", "order", "parent", "rank", "grow"),
+    *("collider_body", "collider_kind", "couple_first", "couple_second"),
+    *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "linked", "own_block"),
+    *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),
+    *("pair_contact_body", "pair_contact_other", "pair_contact_pair", "up_in", "up_out", "thread", "room"),
+)
+NAMES = FLOATS + INTEGERS
+
+
+def describe(store):
+    """Fill in `columns` of a store."""
+    found = {name: (column, int(np.prod(shape or (), dtype=int))) for column, (name, shape, _) in enumerate(store.layout[1])}
+    store.columns_of[:] = np.array([found.get(name, (0, 0)) for name in NAMES]).ravel()
+
+
+@overload(rows, prefer_literal=True)
+def _rows(store, name):
+    if not isinstance(store, types.UniTuple) or not isinstance(name, types.StringLiteral):
+        return None
+    place = 2 * NAMES.index(name.literal_value)
+    if name.literal_value in INTEGERS:
+
+        def integers(store, name):
+            table, columns = numbers_at(store[0]), numbers_at(store[1])
+            return numba.carray(as_pointer(table[columns[place]], 0), (BLOCKS,))
+
+        return integers
+
+    def floats(store, name):
+        table, columns = numbers_at(store[0]), numbers_at(store[1])
+        return numba.carray(as_pointer(table[columns[place]], 0.0), (BLOCKS, columns[place + 1], store[2]))
+
+    return floats
+
+
+@numba.extending.register_jitable
+def numbers_at(address):
+    """The integers at an address."""
+    return numba.carray(as_pointer(address, 0), (BLOCKS,))
+
+
+@intrinsic
+def call_entry(context, address, m, s, t, group):
+    """Call the compiled function at an address (entries.py) with the handles of three stores."""
+    if not all(isinstance(store, StoreType) for store in (m, s, t)):
+        return None
+
+    def generate(context, builder, sig, args):
+        numbers = []
+        for store, table in zip(sig.args[1:4], args[1:4], strict=True):
+            columns = field_address(builder, store, table, "columns_of")
+            numbers += [builder.ptrtoint(table, I64), columns, ir.Constant(I64, store.lanes)]
+        word = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.IntType(32), [word.as_pointer()] * 2 + [I64] * 10)
+        unused = [builder.alloca(word) for _ in range(2)]
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), [*unused, *numbers, args[4]])
+        return context.get_dummy_value()
+
+    return types.none(types.int64, m, s, t, types.int64), generate
