@@ -75,6 +75,8 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
     `effort_limit` (num_envs, n_axes) before the step."""
     names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
     status = sim.status
+    if sim.model.touches:
+        raise InputError("gradients through contacts between bodies are not available yet: leave colliders out")
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
         reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
         raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")

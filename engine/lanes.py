@@ -46,11 +46,9 @@ class Lanes:
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         if features.touches:
             self._grower = growth.grower(self.store, self.scratch)
-            self.constants.grow[0] = ctypes.cast(self._grower, ctypes.c_void_p).value
             for thread, scratch in enumerate(self.scratch):
-                scratch.thread[0] = thread
-            if compiled:
-                self.constants.entries[0] = entries.addresses()
+                scratch.thread[0], scratch.more[0] = thread, ctypes.cast(self._grower, ctypes.c_void_p).value
+                scratch.entries[0] = entries.addresses() if compiled else 0
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
         self._publishing = Lock()
@@ -104,6 +102,62 @@ class Lanes:
         for name, value in fields.items():
             self._rows[name][group, lane] = value
 
+    def memory(self, group: int) -> dict[str, Array]:
+        """What a lane group remembers of contacts between bodies: fields (contacts, numbers, lanes); empty without."""
+        return self.store.grown[group]
+
+    def forget(self, env: Indices) -> None:
+        """Forget the contacts between the bodies of the environments `env`."""
+        if self.store.features.touches:
+            for group, lane in zip(*np.divmod(env, LANES), strict=True):
+                self.memory(group)["memory_key"][:, 0, lane] = 0.0
+
+    def saved(self) -> bytes:
+        """Everything that changes."""
+        return self.store.without_room().tobytes() + self.saved_memory()
+
+    def restore(self, data: bytes) -> bool:
+        """Go back to what `saved` returned; False, and nothing has changed, if it is something else."""
+        size = self.store.slab.nbytes
+        if len(data) < size or not self.restore_memory(data[size:]):
+            return False
+        self.store.slab[...] = np.frombuffer(data[:size]).reshape(self.store.slab.shape)
+        self.store.tell_room()
+        return True
+
+    def saved_memory(self) -> bytes:
+        """All that is remembered of contacts between bodies."""
+        parts = []
+        for group in range(self.store.groups):
+            memory = self.memory(group)
+            used = int((memory["memory_key"] > 0).any((1, 2)).sum()) if memory else 0
+            parts += [np.int64(used).tobytes(), *(np.ascontiguousarray(field[:used]) for field in memory.values())]
+        return b"".join(bytes(part) for part in parts) if self.store.features.touches else b""
+
+    def restore_memory(self, data: bytes) -> bool:
+        """Take over what `saved_memory` returned; False, and nothing has changed, if it is something else."""
+        if not self.store.features.touches:
+            return not data
+        start, groups = 0, []
+        for group in range(self.store.groups):
+            used = int.from_bytes(data[start : start + 8], "little") if len(data) >= start + 8 else -1
+            start += 8
+            fields = {}
+            for name, field in self.memory(group).items():
+                size = used * int(np.prod(field.shape[1:])) * 8
+                if used < 0 or len(data) < start + size:
+                    return False
+                fields[name] = np.frombuffer(data[start : start + size]).reshape(used, *field.shape[1:])
+                start += size
+            groups.append((used, fields))
+        if start != len(data):
+            return False
+        for group, (used, fields) in enumerate(groups):
+            self.store.grow("memory", group, used + 1)
+            for name, value in fields.items():
+                self.memory(group)[name][:used], self.memory(group)[name][used:] = value, 0.0
+        return True
+
     def zero(self, name: str) -> None:
         """Set a field to zero in all environments."""
         getattr(self.store, name)[...] = 0.0
@@ -153,6 +207,7 @@ class Lanes:
         """Undo what a block changes of the environments `env` if it raises (or is interrupted), or `always`."""
         groups = np.unique(env // LANES)
         slab, is_published = self.store.slab[groups], self.is_published
+        memories = [{name: field.copy() for name, field in self.memory(group).items()} for group in groups]
         done = False
         try:
             yield
@@ -160,6 +215,10 @@ class Lanes:
         finally:
             if always or not done:
                 self.store.slab[groups], self.is_published = slab, is_published
+                self.store.tell_room()
+                for group, memory in zip(groups, memories, strict=True):
+                    for name, field in memory.items():
+                        self.memory(group)[name][: len(field)] = field
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
         """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import coordinates
+from vigym.engine import collisions, coordinates
 from vigym.engine.admission import check_state, too_deep
 from vigym.engine.errors import StateError
 from vigym.engine.kernels.integrator import MOST_TURN
@@ -153,6 +153,7 @@ class Placement:
         with self._lanes.undone(env):
             if state:
                 self._put(env, *state)
+            self._check_overlap(env)
             for name, number, depth in self.sunk(env):
                 raise StateError(
                     f"contact {name!r} of environment {number} penetrates its plane by {depth:.3g} m: start it at or "
@@ -160,7 +161,17 @@ class Placement:
                 )
         self.is_checked |= len(env) == self._lanes.num_envs
 
+    def _check_overlap(self, env: Indices) -> None:
+        """StateError if hard colliders of the environments `env` are in each other."""
+        if found := collisions.overlaps(self._model, *(self._lanes.get(name)[env] for name in "xq")):
+            k, first, second, depth = found
+            raise StateError(
+                f"colliders {first!r} and {second!r} of environment {env[k]} overlap by {depth:.3g} m: start them apart, "
+                "or let their bodies pass through each other with ignore_contact"
+            )
+
     def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:
         """Write a state, with nothing to start warm from."""
         clean = {"fresh": 1.0, "struck": 0.0, "even": 0.0, "owed": 0.0, **dict.fromkeys(STATUS, 0.0), "converged": 1.0}
+        self._lanes.forget(env)
         self._lanes.put(env, **state._asdict(), angle=phi[..., None], rate=rates[..., None], h0=h0, **clean)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import coordinates, diagnostics, parameters
+from vigym.engine import collisions, coordinates, diagnostics, parameters
+from vigym.engine.collisions import Contacts
 from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import Gradients, gradients
@@ -21,7 +22,7 @@ from vigym.engine.recording import Recorder
 from vigym.engine.rollout import make_outputs, play
 from vigym.engine.rotation import Array
 from vigym.engine.state import STATUS, State, Status
-from vigym.engine.validation import batch, chosen, count, number, show
+from vigym.engine.validation import batch, chosen, count, indices, number, show
 
 MAGIC = b"vigym-2"
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
@@ -248,6 +249,17 @@ class Simulator:
         whose impulse is dt times it, also if the step was made in parts."""
         return self._placement.published("contact_force")
 
+    def contacts(self, env: int | None = None) -> Contacts:
+        """What touches, or is near, between colliders after the last step, in one environment or in all."""
+        if env is not None:
+            env = int(indices([env], "env", self.num_envs)[0])
+        return collisions.contacts(self.model, self._lanes, self.dt, env)
+
+    def distance(self, first: str, second: str) -> Array:
+        """Exact distance of the colliders of two bodies, or of one and the "world", m (num_envs,); negative where they
+        overlap: how far they would have to move apart."""
+        return collisions.distance_between(self.model, self._get("x"), self._get("q"), first, second)
+
     def gaps_at(self, env: ArrayLike, x: ArrayLike, q: ArrayLike) -> Array:
         """Gaps (k, n_contacts) that the contacts of k environments would have at other poses, m; nothing changes.
 
@@ -321,7 +333,7 @@ class Simulator:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
         if self._placement.is_checked:
             self._lanes.publish()  # so that it does not matter whether anybody has read it
-        slab = self._lanes.store.slab.tobytes()
+        slab = self._lanes.saved()
         return self._head(slab, not self._placement.is_checked) + slab
 
     def restore(self, data: bytes) -> None:
@@ -331,9 +343,8 @@ class Simulator:
         data = bytes(data)
         size = len(MAGIC) + 33
         slab, unchecked = data[size:], data[len(MAGIC) : len(MAGIC) + 1] == b"\1"
-        if len(slab) != self._lanes.store.slab.nbytes or data[:size] != self._head(slab, unchecked):
+        if data[:size] != self._head(slab, unchecked) or not self._lanes.restore(slab):
             raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
-        self._lanes.store.slab[...] = np.frombuffer(slab).reshape(self._lanes.store.slab.shape)
         self._placement.is_checked = self._lanes.is_published = not unchecked
         self._controls.restored()
         self._jump(range(self.num_envs))

@@ -121,8 +121,6 @@ def model_fields(features, size):
             "couple_first": (size.n_couples,),
             "couple_second": (size.n_couples,),
             "rank": (n + 1,),  # place of a body in the order of elimination
-            "grow": (),  # address of what is called for more room, see collision/growth.py
-            "entries": (3,),  # addresses of collision/entries.py
         }
     if taken := shapes.keys() & {*floats, *integers}:
         raise ValueError(f"a kind of contact has a field {min(taken)!r}, which is another one of the model")
@@ -266,7 +264,9 @@ def scratch_integers(features, size):
     n = size.n_bodies
     counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
     by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block"), (n + 1,))
-    return counts | by_body | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF
+    # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
+    addresses = {"more": (), "entries": (3,)}
+    return counts | by_body | addresses | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF
 
 
 def scratch_fields(features, size):

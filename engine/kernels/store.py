@@ -167,7 +167,20 @@ class Store:
             self.grown[group][name] = view
             self.table[group, self.columns[name]] = view.ctypes.data
         self.capacity[kind][group] = capacity
-        self.room[group, list(self.growing).index(kind)] = capacity
+        self.tell_room()
+
+    def tell_room(self) -> None:
+        """Write down how much room there is of what grows, for compiled code."""
+        for number, capacity in enumerate(self.capacity.values()):
+            self.room[:, number] = capacity
+
+    def without_room(self) -> np.ndarray:
+        """A copy of the slab that does not tell how much room there is."""
+        slab = self.slab.copy()
+        if self.growing:
+            first, last, _ = self.fields["room"]
+            slab[:, first:last] = 0.0
+        return slab
 
 
 def aligned(rows, columns, dtype):

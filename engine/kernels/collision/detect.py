@@ -427,7 +427,7 @@ def _compile(function, number):
     @overload(function)
     def choose(m, s, t, group):
         if m.features.touches:
-            return lambda m, s, t, group: call_entry(m.entries[number], m, s, t, group)
+            return lambda m, s, t, group: call_entry(t.entries[number], m, s, t, group)
         return lambda m, s, t, group: None
 
 

@@ -156,6 +156,21 @@ def boxes(a, b):
 
 
 @shared
+def solid(centre, axes, size):
+    """A placed solid from arrays: centre (3,), its unit vectors as rows (3, 3), half lengths and radius (4,)."""
+    return (
+        (centre[0], centre[1], centre[2]),
+        (
+            (axes[0, 0], axes[0, 1], axes[0, 2]),
+            (axes[1, 0], axes[1, 1], axes[1, 2]),
+            (axes[2, 0], axes[2, 1], axes[2, 2]),
+        ),
+        (size[0], size[1], size[2]),
+        size[3],
+    )
+
+
+@shared
 def solids(kind_a, a, kind_b, b):
     """Distance of two placed solids of these kinds, m; two planes are infinitely far apart."""
     if kind_a == PLANE and kind_b == PLANE:

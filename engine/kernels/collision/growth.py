@@ -1,6 +1,6 @@
 """Room for more contacts while a kernel runs: it asks, and the stores grow (store.py).
 
-Compiled code cannot allocate memory that Python knows. It calls back: `grow` of the model is the address of a function of Python's
+Compiled code cannot allocate memory that Python knows. It calls back: `more` of the scratch store is the address of a function of Python's
 that takes (thread, group, kind, number), and returns when there is room.
 """
 
@@ -53,6 +53,6 @@ def _ensure(m, s, t, group, kind, number):
     def grow(m, s, t, group, kind, number):
         room = rows(s, "room")[0] if kind == MEMORY else rows(t, "room")[kind]
         if number > room:
-            _call(rows(m, "grow")[0], rows(t, "thread")[0], group, kind, number)
+            _call(rows(t, "more")[0], rows(t, "thread")[0], group, kind, number)
 
     return grow

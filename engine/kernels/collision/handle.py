@@ -30,7 +30,7 @@ FLOATS = (
     *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_swap"),
 )
 INTEGERS = (
-    *("n_bodies", "n_couples", "order", "parent", "rank", "grow"),
+    *("n_bodies", "n_couples", "order", "parent", "rank", "more"),
     *("collider_body", "collider_kind", "couple_first", "couple_second"),
     *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "linked", "own_block"),
     *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),

@@ -1,0 +1,123 @@
+"""Colliders of a batch of environments: distances, overlap, and what touches."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vigym.engine.compiled import compiled
+from vigym.engine.errors import InputError
+from vigym.engine.joint import WORLD
+from vigym.engine.kernels.collision import distance
+from vigym.engine.kernels.collision.manifold import KEYS
+from vigym.engine.lanes import LANES, Lanes
+from vigym.engine.model import Model
+from vigym.engine.rotation import Array, multiply, rotate, rotation_matrix
+
+ALLOWED = 1e-6  # m that a state may be set with colliders in each other; 1e-3 of the size of small ones
+
+
+@dataclass(frozen=True)
+class Contacts:
+    """What touches, or is near, after the last step: one row a contact.
+
+    env: (k,) number of the environment. collider: (k, 2) numbers in `mechanism.colliders`.
+    position: (k, 3) where the force acts, world, m. normal: (k, 3) from the second collider to the first, unit.
+    gap: (k,) m. force: (k, 3) on the body of the first, mean of the last step, world, N.
+    Rows are in the order of environments, then of the colliders, then of the features by which they touch.
+    """
+
+    env: NDArray[np.int64]
+    collider: NDArray[np.int64]
+    position: Array
+    normal: Array
+    gap: Array
+    force: Array
+
+    def __len__(self) -> int:
+        return len(self.env)
+
+
+def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts:
+    """What `lanes` remember of contacts between colliders, of one environment or of all."""
+    couples = np.array(model.couples, np.int64).reshape(-1, 2)
+    parts: dict[str, list[Array]] = {name: [np.zeros(0)] for name in ("env", "key", "gap")}
+    parts |= {name: [np.zeros((0, 3))] for name in ("point", "normal", "impulse")}
+    for number in range(lanes.num_envs) if env is None else [env]:
+        group, lane = divmod(number, LANES)
+        memory = lanes.memory(group)
+        if not memory or lanes.row("fresh", number):
+            continue
+        used = memory["memory_key"][:, 0, lane] > 0
+        parts["env"].append(np.full(used.sum(), number))
+        parts["key"].append(memory["memory_key"][used, 0, lane])
+        parts["gap"].append(memory["memory_gap"][used, 0, lane])
+        for name in ("point", "normal", "impulse"):
+            parts[name].append(memory[f"memory_{name}"][used, :, lane])
+    found = {name: np.concatenate(rows) for name, rows in parts.items()}
+    return Contacts(
+        env=found["env"].astype(np.int64),
+        collider=couples[((found["key"] - 1) // KEYS).astype(np.int64)],
+        position=found["point"],
+        normal=found["normal"],
+        gap=found["gap"],
+        force=found["impulse"] / dt,
+    )
+
+
+@compiled
+def _distances(kinds, centres, axes, sizes, couples, out):
+    """Distances of couples of solids (environments, couples); axes: rows are the unit vectors of a solid's frame."""
+    for n in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            a, b = couples[k, 0], couples[k, 1]
+            out[n, k] = distance.solids(
+                kinds[a], distance.solid(centres[n, a], axes[n, a], sizes[a]),
+                kinds[b], distance.solid(centres[n, b], axes[n, b], sizes[b]),
+            )  # fmt: skip
+
+
+def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> Array:
+    """Distances of couples of colliders (N, couples) at the poses x, q of all bodies, m; negative where they overlap."""
+    colliders, n = model.mechanism.colliders, len(x)
+    out = np.zeros((n, len(couples)))
+    if not out.size:
+        return out
+    body = [model.bodies[collider.body] for collider in colliders]
+    x = np.concatenate([x, np.zeros((n, 1, 3))], 1)[:, body]
+    q = np.concatenate([q, np.tile([1.0, 0.0, 0.0, 0.0], (n, 1, 1))], 1)[:, body]
+    place = np.array([collider.shape.position for collider in colliders])
+    turn = np.array([collider.shape.orientation for collider in colliders])
+    axes = np.swapaxes(rotation_matrix(multiply(q, np.broadcast_to(turn, q.shape))), -1, -2)
+    kinds, sizes = np.array([c.kind for c in colliders]), np.array([c.size for c in colliders])
+    centres = x + rotate(q, np.broadcast_to(place, x.shape))
+    _distances(kinds, np.ascontiguousarray(centres), np.ascontiguousarray(axes), sizes, couples, out)
+    return out
+
+
+def distance_between(model: Model, x: Array, q: Array, first: str, second: str) -> Array:
+    """Distance of the colliders of two bodies (N,), or of one and the world; infinite where either has none."""
+    of = {name: [k for k, c in enumerate(model.mechanism.colliders) if c.body == name] for name in (first, second)}
+    for name in (first, second):
+        if name != WORLD:
+            model.mechanism.body(name)
+    if first == second:
+        raise InputError(f"distance takes two different bodies, got {first!r} twice")
+    couples = np.array([(a, b) for a in of[first] for b in of[second]], np.int64).reshape(-1, 2)
+    return distances(model, x, q, couples).min(-1, initial=np.inf)
+
+
+def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | None:
+    """The deepest two hard colliders that overlap by more than a state may have: row of x, their names, depth in m."""
+    if not model.touches:
+        return None
+    couples, colliders = np.array(model.couples, np.int64), model.mechanism.colliders
+    found = distances(model, x, q, couples)
+    small = np.array([min(colliders[a].bound or np.inf, colliders[b].bound or np.inf) for a, b in couples])
+    hard = np.array([colliders[a].compliance + colliders[b].compliance == 0.0 for a, b in couples])
+    excess = np.where(hard, -found - np.minimum(ALLOWED, 1e-3 * small), -1.0)
+    k, c = np.unravel_index(excess.argmax(), excess.shape)
+    if excess[k, c] <= 0.0:
+        return None
+    a, b = couples[c]
+    return int(k), colliders[a].name, colliders[b].name, float(-found[k, c])
