@@ -187,8 +187,9 @@ def scratch_fields(features, size):
     return {
         # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;
         # rounds of a relaxed step (cone.py), whether another one follows, how far bounds are from forces and how far
-        # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a substep
-        **scalars("h rate live good cold lost relax another apart above falling again todo stride"),
+        # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a
+        # substep; attempts so far
+        **scalars("h rate live good cold lost relax another apart above falling again todo stride attempts"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
