@@ -25,7 +25,7 @@ from vigym.engine.errors import InputError
 
 MARK = b"\nvigym sha256 "
 SEAL_SIZE = len(MARK) + 64 + 1
-NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP)  # file systems that keep names without being asked
+NOT_FORCED = (errno.EINVAL, errno.ENOTSUP)  # pipes, devices, folders of some file systems
 
 
 def write_whole(
@@ -75,6 +75,8 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.filename == os.fspath(path):
+            raise
         reason = error.strerror or str(error) or type(error).__name__
         raise OSError(error.errno or errno.EIO, reason, os.fspath(path)) from error
 
@@ -104,20 +106,26 @@ def _append(path: Path, data: bytes) -> None:
         file.write(data)
 
 
+def force_to_disk(number: int) -> None:
+    """Wait until what was written to an open file (or folder) is on the disk, where there is one."""
+    try:
+        os.fsync(number)
+    except OSError as error:
+        if error.errno not in NOT_FORCED:
+            raise
+
+
 def _sync(path: Path) -> None:
     with open(path, "rb+") as file:
-        os.fsync(file.fileno())
+        force_to_disk(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
-    """Force the names in a folder to the disk, where systems can be asked to."""
+    """Have the names in a folder on the disk, where systems can be asked to."""
     if os.name == "nt":
         return
     number = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(number)
-    except OSError as error:
-        if error.errno not in NO_FOLDER_SYNC:
-            raise
+        force_to_disk(number)
     finally:
         os.close(number)

@@ -48,26 +48,37 @@ class Crash(BaseException):
 
 
 class Faults:
-    """Makes call number `n` (from 0) on files in `folder` fail, while the context lasts.
+    """Makes call number `n` (from 0) on files in `folder` fail, while the context lasts; or when `begin` is called.
 
     kind: one of KINDS
     fired: whether it was reached
     log: the calls, by name
     """
 
-    def __init__(self, folder: Path, n: int, kind: str) -> None:
+    def __init__(self, folder: Path, n: int = MOST_CALLS, kind: str = "full") -> None:
         assert kind in KINDS, kind
         self.folder, self.n, self.kind = os.path.realpath(folder), n, kind
         self.log: list[str] = []
         self._open_files: dict[int, tuple[int, int]] = {}
         self._patches = ExitStack()
+        self._is_over = False
 
     @property
     def fired(self) -> bool:
         return len(self.log) > self.n
 
+    def begin(self) -> None:
+        """Let the next call fail."""
+        self.n = len(self.log)
+
+    def end(self) -> None:
+        """Let no call fail any more."""
+        self.n = MOST_CALLS
+
     def call(self, name: str, size: int = 0) -> int:
         """Note a call, and let it fail if it is its turn; how many of `size` bytes it may store or read."""
+        if self._is_over:
+            return size
         self.log.append(name)
         assert len(self.log) < MOST_CALLS, "the operation does not end"
         at = len(self.log) - 1
@@ -127,6 +138,7 @@ class Faults:
 
     def __exit__(self, *_: object) -> None:
         self._patches.close()
+        self._is_over = True
 
     def open(
         self,
