@@ -40,7 +40,7 @@ class Chunks:
 
     def __init__(self, data: bytes) -> None:
         if not data.startswith(MAGIC):
-            raise InputError("it is no recording of vigym, or one of another version")
+            raise InputError("it does not begin like one, or is one of another version")
         self.data, self.at, self.complete, self.damage = data, len(MAGIC), False, ""
 
     def __iter__(self) -> Iterator[bytes]:

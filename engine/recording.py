@@ -272,7 +272,9 @@ def unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except ValueError as error:  # of vigym, of JSON, of UTF-8
-        raise InputError(f"{os.fspath(path)} cannot be read as a recording: {str(error)[:500]}") from error
+        raise InputError(
+            f"{os.fspath(path)} is not a recording of vigym that can be read: {str(error)[:500]}"
+        ) from error
 
 
 def write_all(recorders: Iterable[Recorder], write: Callable[[Recorder], None]) -> None:

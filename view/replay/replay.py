@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
-from vigym.engine.recording import Recording
+from vigym.engine.recording import Recording, unreadable
 from vigym.engine.rotation import Array
+from vigym.engine.validation import show
 
 if TYPE_CHECKING:
     from vigym.view.pictures.arrows import Arrows
@@ -27,8 +29,10 @@ class Replay(Recording):
     def load(cls, path: str | os.PathLike[str]) -> "Replay":
         """Read a file that `record` wrote; InputError if nothing of it can be shown."""
         recording = super().load(path)
-        if not len(recording):
-            raise InputError(f"{os.fspath(path)} has no frame")
+        with unreadable(path):
+            if not len(recording):
+                raise InputError(f"it has no frame: {recording.damage or 'it ends before the first one'}")
+            check_camera(recording)
         return recording  # type: ignore[return-value]
 
     @property
@@ -96,11 +100,14 @@ class Replay(Recording):
         return page(self, forces=forces)
 
     def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
-        """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`."""
+        """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`.
+
+        The file has its name when all of it is on the disk; until then, one that was there stays.
+        """
         path = Path(path)
         kind = path.suffix.lower()
         if kind == ".html":
-            path.write_text(self.html(forces=forces, **options), encoding="utf-8")
+            write_whole(path, self.html(forces=forces, **options))
         elif kind in (".mp4", ".gif"):
             from vigym.view.replay.film import film
 
@@ -117,3 +124,15 @@ class Replay(Recording):
         """For notebooks."""
         source = html.escape(self.html(), quote=True)
         return f'<iframe srcdoc="{source}" width="100%" height="520" style="border:1px solid #ddd"></iframe>'
+
+
+def check_camera(recording: Recording) -> None:
+    """Raise InputError if the camera that was recorded cannot be."""
+    from vigym.view.pictures.camera import Camera
+
+    if recording.head["camera"] is None:
+        return
+    body = Camera.from_config(recording.head["camera"]).trackbodyid
+    names = {body.name for body in recording.mechanism.bodies}
+    if not (body is None or (body in names if isinstance(body, str) else 0 <= body < len(names))):
+        raise InputError(f"its camera follows body {show(body)}, which is unknown")
