@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
+from replay.hostile import HOSTILE, hostile
 
 import vigym
 from vigym import InputError, Replay
@@ -203,34 +204,6 @@ def test_the_page_holds_the_plots_and_is_of_moderate_size(replay):
 def plotted(page):
     """The data that the page's plots are drawn from."""
     return json.loads(re.search(r"const REPLAY = (\{.*\});\n", page)[1])
-
-
-HOSTILE = [
-    "</script><b id=hostile>",
-    "</SCRIPT ><img id=hostile src=x onerror=alert(1)>",
-    "<!--<script>",  # after it, the end of a script is not one
-    "]]>--><svg/onload=alert(1)>",
-    "\"'`;alert(1)//",
-    "\u2028alert(1)",
-    "__proto__",
-    "constructor",
-    "1",
-    "/../a/b",
-    "\ud800",
-    "a" * 500,
-]
-
-
-def hostile(path, names=HOSTILE):
-    """A recording whose title, bodies and contacts have such names; no more than four contacts are plotted by name."""
-    mechanism = vigym.Mechanism()
-    for k, name in enumerate(HOSTILE):
-        mechanism.add_body(name, mass=1.0, shapes=[vigym.Sphere(0.1)], position=(0.3 * k, 0, 1))
-    for name in names:
-        mechanism.add_contact(name, name, radius=0.1)
-    sim = vigym.Simulator(mechanism, compiled=False)
-    with sim.record(path, title="".join(HOSTILE)):
-        sim.step()
 
 
 @pytest.mark.parametrize("first", range(0, len(HOSTILE), 4))
