@@ -38,7 +38,7 @@ class Replay(Recording):
     @property
     def rate(self) -> float:
         """Frames a second."""
-        return (len(self) - 1) / self.time[-1] if self.time[-1] > 0.0 else 1.0
+        return (len(self) - 1) / self.time[-1] if len(self) > 1 and self.time[-1] > 0.0 else 1.0
 
     @cached_property
     def camera(self) -> "Camera":
@@ -58,9 +58,9 @@ class Replay(Recording):
     def at(self, time: float) -> tuple[Array, Array, Array]:
         """Poses and forces in between, straight from frame to frame, but not across the start of an episode."""
         k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
-        if k + 1 == len(self) or self.start[k + 1]:
+        if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
             return self.x[k], self.q[k], self.forces[k]
-        s = max(0.0, (time - self.time[k]) / (self.time[k + 1] - self.time[k]))
+        s = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
         near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
         x, q, forces = (
             (1.0 - s) * now + s * then
