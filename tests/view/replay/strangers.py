@@ -25,26 +25,25 @@ def pack(head: object, frames: list[bytes], end: bool = True) -> bytes:
     return MAGIC + b"".join(map(chunk, [text, *frames])) + (HEAD.pack(0, 0) if end else b"")
 
 
-def junk() -> st.SearchStrategy:
-    """Any value of JSON, and what Python takes for one."""
-    leaves = st.one_of(
-        st.none(),
-        st.sampled_from(NUMBERS),
-        st.sampled_from(WORDS),
-        st.floats(),
-        st.integers(),
-        st.text(max_size=5),
-        st.just(deep(100)),
-    )
-    few = st.one_of(st.sampled_from(WORDS), st.text(max_size=5))
-    return st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(few, inner, max_size=3))
-
-
 def deep(levels: int) -> list:
     value: list = []
     for _ in range(levels):
         value = [value]
     return value
+
+
+# Any value of JSON, and what Python takes for one; made once, since that takes long
+LEAVES = st.one_of(
+    st.none(),
+    st.sampled_from(NUMBERS),
+    st.sampled_from(WORDS),
+    st.floats(),
+    st.integers(),
+    st.text(max_size=5),
+    st.builds(deep, st.just(100)),
+)
+KEYS = st.one_of(st.sampled_from(WORDS), st.text(max_size=5))
+JUNK = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=3))
 
 
 def places(value: object, path: tuple = ()) -> list[tuple]:
@@ -64,7 +63,7 @@ def wrong_heads(draw: st.DrawFn, head: dict) -> object:
             holder = holder[key]
         how = draw(st.sampled_from(("replace", "replace", "replace", "delete", "repeat")))
         if how == "replace":
-            holder[last] = draw(junk())
+            holder[last] = draw(JUNK)
         elif how == "delete":
             del holder[last]
         elif isinstance(holder, list):

@@ -86,7 +86,7 @@ def fuzz(folder, data, names):
 SETTINGS = {"suppress_health_check": list(HealthCheck)}
 
 
-@settings(max_examples=400, **SETTINGS)
+@settings(max_examples=300, **SETTINGS)
 @given(strangers(WHOLE[0].read_bytes()))
 def test_strangers_are_refused_or_shown(tmp_path_factory, data):
     fuzz(tmp_path_factory.getbasetemp(), data, ("run.png",))
