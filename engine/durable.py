@@ -11,15 +11,19 @@ A file that is written with `checked=True` ends with a line of its own, of 79 by
 by which `read_checked` finds damage. Readers of ZIP files (NumPy's .npz among them) and of pickles skip such a line.
 """
 
+import csv
 import errno
 import hashlib
+import io
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from vigym.engine.errors import InputError
 
@@ -55,6 +59,36 @@ def write_whole(
                 partial.unlink(missing_ok=True)
             raise
         _sync_folder(final.parent)
+
+
+def write_rows(path: str | os.PathLike[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write a table of CSV as a whole."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    write_whole(path, text.getvalue())
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
+    """Write an archive of NumPy (.npz), compressed, as a whole, under the name as it is."""
+    data = io.BytesIO()
+    np.savez_compressed(data, **arrays)
+    write_whole(path, data.getvalue())
+
+
+def append_whole(file: io.FileIO, end: int, data: bytes) -> int:
+    """Write all of `data` at byte `end` of a file without a buffer, or take back what was stored of it; the new end."""
+    try:
+        file.seek(end)  # also where a part of what failed is left
+        done = 0
+        while done < len(data):  # the system may take a part at a time
+            if not (stored := file.write(data[done:])):
+                raise OSError(errno.EIO, "nothing could be written")
+            done += stored
+    except BaseException:
+        with suppress(OSError):  # what is left is written over by the next call
+            file.truncate(end)
+        raise
+    return end + len(data)
 
 
 def read_checked(path: str | os.PathLike[str]) -> bytes:

@@ -6,7 +6,6 @@ loses nothing before it; `close` waits until all of them are on the disk. A fram
 """
 
 import contextlib
-import errno
 import json
 import math
 import os
@@ -21,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine import coordinates
-from vigym.engine.durable import force_to_disk, naming, write_whole
+from vigym.engine.durable import append_whole, force_to_disk, naming, write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.frames import HEAD, MAGIC, START, Chunks, chunk, columns, elapsed, possible
 from vigym.engine.mechanism import Mechanism
@@ -157,18 +156,7 @@ class Recorder:
         if file is None:
             raise InputError("this recording is closed; start another one with record()")
         with naming(self.path):
-            try:
-                file.seek(self._end)  # also where a part of what failed is left
-                done = 0
-                while done < len(data):  # the system may take a part at a time
-                    if not (stored := file.write(data[done:])):
-                        raise OSError(errno.EIO, "nothing could be written")
-                    done += stored
-                self._end += len(data)
-            except BaseException:
-                with contextlib.suppress(OSError):  # what is left is written over, or stands behind the end
-                    file.truncate(self._end)
-                raise
+            self._end = append_whole(file, self._end, data)
 
     def __enter__(self) -> "Recorder":
         return self

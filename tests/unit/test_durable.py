@@ -9,7 +9,8 @@ import pytest
 from faults import old_or_new, run_with_faults
 
 from vigym import InputError
-from vigym.engine.durable import MARK, SEAL_SIZE, read_checked, write_whole
+from vigym.engine.durable import MARK, SEAL_SIZE, append_whole, naming, read_checked, write_rows, write_whole
+from vigym.envs.controllers.learned import LearnedPolicy
 
 OLD, NEW = b"old " * 3000, b"new " * 5000  # more than one buffer
 CONTENT = {"bytes": NEW, "text": NEW.decode(), "function": lambda path: path.write_bytes(NEW)}
@@ -105,3 +106,43 @@ def test_links_and_permissions_stay_and_devices_are_not_replaced(tmp_path):
         write_whole(tmp_path / "pipe", NEW)
     with pytest.raises(FileNotFoundError, match="state"):
         write_whole(tmp_path / "no folder" / "state", NEW)
+
+
+def test_every_fault_leaves_the_old_policy_or_the_new_one(tmp_path):
+    def policy(bias):
+        return LearnedPolicy([(np.ones((2, 1), np.float32), np.full(1, bias, np.float32))], "Tanh", [0, 0], [1, 1])
+
+    def check(folder, outcome):
+        ((_, bias),) = LearnedPolicy.load(folder / "policy.npz").layers
+        assert bias == 2.0 or (bias == 1.0 and not outcome.succeeded)
+
+    run_with_faults(
+        tmp_path,
+        lambda folder: policy(2.0).save(folder / "policy.npz"),
+        check,
+        prepare=lambda folder: policy(1.0).save(folder / "policy.npz"),
+        makes=("policy.npz",),
+    )
+
+
+def test_every_fault_leaves_whole_lines(tmp_path):
+    """A table that grows by one line: there when it was said to be, never a part of it."""
+    lines = [b"%d,%d\n" % (k, k**9) for k in range(4)]
+    told = []
+
+    def prepare(folder):
+        told.clear()
+        write_rows(folder / "table.csv", [["k", "power"]])
+
+    def operate(folder):
+        with naming(folder / "table.csv"), open(folder / "table.csv", "rb+", buffering=0) as file:
+            for line in lines:
+                append_whole(file, file.seek(0, os.SEEK_END), line)
+                told.append(line)
+
+    def check(folder, outcome):
+        head, *found = (folder / "table.csv").read_bytes().splitlines(keepends=True)
+        assert head == b"k,power\r\n"
+        assert found == told if not outcome.crashed else found[: len(told)] == told
+
+    run_with_faults(tmp_path, operate, check, prepare=prepare, makes=("table.csv",))
