@@ -21,8 +21,8 @@ SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule,
 CONTACT = ("name", "body", "point", "radius", "friction", "normal", "offset")
 HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "bodies", "contacts")
 MOST_BYTES = 1 << 22  # of the head
-MOST_PARTS = 20_000  # bodies, shapes and contacts
-MOST_PLANES = 500
+MOST_PARTS = 6_000  # bodies, shapes and contacts: a page of them takes half a gigabyte
+MOST_PLANES = 100
 MOST_ACTIONS = 100_000
 
 

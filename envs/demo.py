@@ -181,10 +181,13 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SystemExit(f"no folder can be made of {out}: {error.strerror}; choose another --out") from None
-    if scene in ROBOTS:
-        run_robot(scene, seconds, seed, controller, picture, out)
-    else:
-        run_scene(scene, 3.0 if seconds is None else seconds, out)
+    try:
+        if scene in ROBOTS:
+            run_robot(scene, seconds, seed, controller, picture, out)
+        else:
+            run_scene(scene, 3.0 if seconds is None else seconds, out)
+    except OSError as error:  # the disk is full, ...
+        raise SystemExit(str(error)) from error
 
 
 def run_scene(scene: str, seconds: float, out: Path) -> None:

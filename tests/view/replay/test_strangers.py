@@ -121,12 +121,12 @@ def big_files():
     """Files of up to 10 MB that ask for much more."""
     head, frames = unpack(WHOLE[0].read_bytes())
     body, contact, shape = head["bodies"][0], head["contacts"][0], head["bodies"][0]["shapes"][0]
-    many = [body | {"name": str(k), "shapes": []} for k in range(30_000)]
+    many = [body | {"name": str(k), "shapes": []} for k in range(9_000)]
     yield "deep", pack(b'{"title":' + 1_000_000 * b"[" + 1_000_000 * b"]" + b"}", frames)
     yield "lists", pack(head | {"more": [[]] * 2_000_000}, frames)
     yield "just below", pack(head | {"more": [[]] * 500_000}, frames)
     yield "bodies", pack(head | {"bodies": many}, frames)
-    yield "shapes", pack(head | {"scenery": [shape] * 50_000}, frames)
+    yield "shapes", pack(head | {"scenery": [shape] * 20_000}, frames)
     planes = [contact | {"name": str(k), "offset": -k} for k in range(9000)]
     yield "planes", pack(head | {"contacts": planes}, frames)
     yield "actions", pack(head | {"columns": head["columns"] | {"action": [10**12]}}, frames)
