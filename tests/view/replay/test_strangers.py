@@ -54,6 +54,7 @@ def look_at(replay):
 def draw(replay, folder, names=("run.png",)):
     """Pictures, unless they are refused."""
     for name in names:
+        (folder / name).unlink(missing_ok=True)
         try:
             replay.save(folder / name, **(LITTLE if name == "run.png" else {}))
         except VigymError:
