@@ -11,6 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine.durable import write_arrays
 from vigym.engine.errors import InputError
 
 Array = NDArray[np.float64]
@@ -76,8 +77,8 @@ class LearnedPolicy:
         arrays: dict[str, Any] = {f"weights{k}": weights for k, (weights, _) in enumerate(self.layers)}
         arrays |= {f"bias{k}": bias for k, (_, bias) in enumerate(self.layers)}
         told = {"activation": self.activation, "squash": self.squash, "clip": self.clip, "about": self.about}
-        with path.open("wb") as file:
-            np.savez_compressed(file, mean=self.mean, scale=self.scale, told=np.array(json.dumps(told)), **arrays)
+        arrays |= {"mean": self.mean, "scale": self.scale, "told": np.array(json.dumps(told))}
+        write_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: Path) -> "LearnedPolicy":
