@@ -23,23 +23,31 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     except OSError as error:
-        raise InputError(f"{folder} cannot be locked, and so not be trained in: {error}") from None
+        raise InputError(f"{path} cannot be written, so there is no training in this folder: {error}") from None
     try:
-        try:
-            take(number)
-        except (BlockingIOError, PermissionError):
-            raise InputError(f"{folder} is in use by {holder(number)}: wait for its end, or stop it") from None
-        except OSError as error:
-            if error.errno not in NO_LOCKS:
-                raise
-            print(f"{path} cannot be locked ({error.strerror}): do not train twice in this folder", file=sys.stderr)
-        sign(number)
+        take(number, path)
         yield
     finally:
         os.close(number)
 
 
-def take(number: int) -> None:
+def take(number: int, path: Path) -> None:
+    """Lock an open file and write down who did; InputError if that cannot be."""
+    try:
+        lock(number)
+    except (BlockingIOError, PermissionError):
+        raise InputError(f"{path.parent} is in use by {holder(number)}: wait for its end, or stop it") from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise InputError(f"{path} cannot be locked: {error}") from None
+        print(f"{path} cannot be locked ({error.strerror}): do not train twice in this folder", file=sys.stderr)
+    try:
+        sign(number)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written, so there is no training in this folder: {error}") from None
+
+
+def lock(number: int) -> None:
     """Lock an open file, or raise OSError at once."""
     if sys.platform == "win32":
         import msvcrt

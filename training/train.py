@@ -126,6 +126,8 @@ def hold(run: Run, *, resumed: bool) -> None:
                 f"{run.folder} is finished: vigym evaluate {run.env_id} --policy {run.folder} runs its policy"
             )
         try:
+            if resumed:
+                run.clean()
             learner(run.arguments["backend"])(run, resumed=resumed)
         except OSError as error:
             if error.errno is None:  # not of the system

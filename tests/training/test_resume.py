@@ -19,6 +19,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from vigym import InputError
 from vigym.__main__ import main
 from vigym.training import plain, runs
+from vigym.training.checkpoints import KEPT
 from vigym.training.sb3 import checkpoints
 
 SMALL = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
@@ -124,7 +125,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(algo, tmp_path):
     assert main(["train", "--resume", str(killed)]) == 0
     assert main(command(algo, tmp_path / "whole")) == 0
     assert_same(outcome(killed), outcome(whole))
-    assert len(checkpoints.found(killed)) == checkpoints.KEPT
+    assert len(checkpoints.found(killed)) == KEPT
     assert not list(killed.glob(".partial-*"))
 
 

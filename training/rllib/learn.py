@@ -5,7 +5,6 @@ where the command runs. A runner that is lost with its node is started anew wher
 go on.
 """
 
-import pickle
 import shutil
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from ray.tune.trainable import trainable
 from tqdm import tqdm
 
 from vigym.engine.errors import InputError
+from vigym.training import plain
 from vigym.training.evaluations import Evaluations
 from vigym.training.rllib.checkpoints import CHECKPOINT, STATE, last, save
 from vigym.training.rllib.cluster import connect
@@ -48,7 +48,7 @@ def train(run: Run, runners: int, steps: int) -> None:
     """Train from the checkpoint after so many steps, or from the start if these are 0."""
     algorithm, evaluations = build(run, runners, steps), Evaluations(run)
     if steps:
-        evaluations.kept = pickle.loads((run.folder / CHECKPOINT.format(steps) / STATE).read_bytes())
+        evaluations.restore(plain.load(run.folder / CHECKPOINT.format(steps) / STATE))
     else:
         run.write()
     each = algorithm.config.num_envs_per_env_runner

@@ -20,7 +20,6 @@ def learn(run: Run, *, resumed: bool) -> None:
     torch.set_num_threads(run.arguments["threads"])
     evaluations, spent = Evaluations(run), {"clock": 0.0, "cpu": 0.0}
     if resumed:
-        run.clean()
         at, state = checkpoints.last(run.folder)
         monitor.restore(run.folder, run.env_id, state["monitor"])
         model = build(run, append=True)

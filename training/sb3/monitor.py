@@ -37,7 +37,7 @@ def secured(env: VecMonitor, folder: Path) -> dict[str, Any]:
     with naming(path):
         os.fsync(env.results_writer.file_handler.fileno())
         data = path.read_bytes()
-    return {"length": len(data), "lines": data.count(b"\n"), "sha256": hashlib.sha256(data).hexdigest()}
+    return {"length": len(data), "lines": data.count(b"\n"), "sha256": digest(data)}
 
 
 def restore(folder: Path, env_id: str, kept: dict[str, Any]) -> None:
@@ -45,7 +45,7 @@ def restore(folder: Path, env_id: str, kept: dict[str, Any]) -> None:
     path = folder / NAME
     data = path.read_bytes() if path.exists() else b""
     cut = data[: kept["length"]]
-    if hashlib.sha256(cut).hexdigest() != kept["sha256"]:
+    if digest(cut) != kept["sha256"]:
         cut = repaired(cut, env_id)
         here, before = (lines - HEAD for lines in (cut.count(b"\n"), kept["lines"]))
         print(
@@ -55,6 +55,11 @@ def restore(folder: Path, env_id: str, kept: dict[str, Any]) -> None:
         )
     if cut != data:
         write_whole(path, cut)
+
+
+def digest(data: bytes) -> str:
+    """SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def repaired(data: bytes, env_id: str) -> bytes:
