@@ -88,14 +88,10 @@ class Run:
         damaged: list[str] = []
         for path in found:
             try:
-                args = read_json(path)
-                told = (args[name] for name in ("algo", "env", "seed", "env_kwargs", "settings", "vigym"))
-                run = cls(folder, *told)
+                run = cls(folder, *described(read_json(path), path))
             except (InputError, OSError) as error:
                 damaged.append(str(error))
                 continue
-            except (KeyError, TypeError) as error:
-                raise InputError(f"{path} is not what `vigym train` writes: {error}") from error
             for wrong in damaged:
                 print(f"{wrong}; using its copy {path} instead", file=sys.stderr)
             return run
@@ -107,6 +103,14 @@ class Run:
             for path in self.folder.rglob(pattern):
                 if path.is_file():
                     path.unlink()
+
+
+def described(told: Any, path: Path) -> tuple[Any, ...]:
+    """Fields of a run from its description; InputError if that is something else."""
+    kinds = {"algo": str, "env": str, "seed": int, "env_kwargs": dict, "settings": dict, "vigym": dict}
+    if not isinstance(told, dict) or any(not isinstance(told.get(name), kind) for name, kind in kinds.items()):
+        raise InputError(f"{path} is not what `vigym train` writes")
+    return tuple(told[name] for name in kinds)
 
 
 def new_folder(logs: Path, algo: str, env_id: str) -> Path:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from vigym.engine.errors import InputError
 
+ADMINISTRATOR = 0  # number of the user who may write everything
+
 
 def require_own(folder: Path, reason: str) -> None:
     """InputError, with the owner and what to do, if others could have changed the folder or anything in it.
@@ -36,7 +38,7 @@ def first_doubt(folder: Path) -> str | None:
         return None
     for path in (folder, *sorted(folder.rglob("*"))):
         status = path.lstat()
-        if status.st_uid not in (0, os.getuid()):
+        if status.st_uid not in (ADMINISTRATOR, os.getuid()):
             return f"{path} belongs to {user_name(status.st_uid)}"
         if stat.S_ISLNK(status.st_mode):
             return f"{path} is a link to {os.readlink(path)}, which may be somebody else's"
@@ -80,4 +82,4 @@ def is_private(gid: int) -> bool:
     except KeyError:  # unknown here: of another machine
         return False
     members |= {user.pw_uid for user in pwd.getpwall() if user.pw_gid == gid}
-    return members <= {0, os.getuid()}
+    return members <= {ADMINISTRATOR, os.getuid()}
