@@ -202,7 +202,8 @@ def test_whatever_fails_in_a_training_it_can_be_resumed(kind, step, killed, tmp_
             )
             if not folder.exists() or not checkpoints.found(folder):
                 continue
-            assert main(["train", "--resume", str(folder)]) == 0
+            if not Run.read(folder).is_finished:  # only the last call failed
+                assert main(["train", "--resume", str(folder)]) == 0
         assert tiny.outcome(folder) == killed[1], n
         shutil.rmtree(out)
         if not fired:
