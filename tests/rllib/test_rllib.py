@@ -22,6 +22,7 @@ from vigym.training.rllib.config import restarted
 from vigym.training.rllib.export import normalisation
 from vigym.training.rllib.normalize import Normalize
 from vigym.training.runs import Run
+from vigym.training.trust import first_doubt
 
 SMALL = ["n_envs=8", "n_steps=32", "batch_size=128", "n_epochs=2"]
 SMALL += ["policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'ELU'}"]
@@ -48,6 +49,7 @@ def test_killed_and_resumed(tmp_path, capsys):
         finally:
             process.kill()
     assert not (home / "ray_results").exists()
+    assert first_doubt(folder) is None  # nobody else can write there, though Ray would let them
     steps = checkpoints.last(folder)
     run, total = Run.read(folder), steps + 600
     run.settings["n_timesteps"] = total

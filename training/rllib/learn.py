@@ -7,7 +7,7 @@ go on.
 
 import shutil
 import time
-from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import ray
@@ -60,9 +60,11 @@ def train(run: Run, runners: int, steps: int) -> None:
 def build(run: Run, runners: int, steps: int = 0) -> Algorithm:
     """The algorithm, as it was after so many steps, or new if these are 0."""
     run.folder.mkdir(parents=True, exist_ok=True)
-    trainable.DEFAULT_STORAGE_PATH = str(run.folder.absolute())  # a folder there, not in the user's home,
-    algorithm = configuration(run, runners, steps=steps).build_algo()
-    Path(algorithm.logdir).rmdir()  # which stays empty
+    # Ray makes a folder for logs, which stays empty, and lets everybody write where that is: neither in the user's home
+    # nor in the run's folder
+    with TemporaryDirectory() as elsewhere:
+        trainable.DEFAULT_STORAGE_PATH = elsewhere
+        algorithm = configuration(run, runners, steps=steps).build_algo()
     if steps:
         algorithm.restore_from_path(str((run.folder / CHECKPOINT.format(steps)).absolute()))
         hand_out(algorithm)
