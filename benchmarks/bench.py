@@ -12,6 +12,7 @@ from vigym.benchmarks import counters, environments, machine, plots, stages, sui
 from vigym.benchmarks.crew import run_all
 from vigym.benchmarks.rows import Row, Table, read
 from vigym.benchmarks.targets import evaluate
+from vigym.engine.durable import write_whole
 
 Suite = Literal[
     "all",
@@ -63,7 +64,7 @@ def bench(
     if suite == "stages":
         page = folder / "stages.md"
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text("\n\n".join(map(stages.table, stages.SCENES)) + "\n", encoding="utf-8")
+        write_whole(page, "\n\n".join(map(stages.table, stages.SCENES)) + "\n")
         print(page.read_text(encoding="utf-8") + f"\nwrote {page}")
         return
     if suite == "envs":
@@ -109,7 +110,7 @@ def write(folder: Path, print_targets: bool) -> list[Row]:
         sys.exit(f"no measurements in {folder}")
     targets = evaluate(rows)
     page = folder / "README.md"
-    page.write_text(tables.report(rows, targets, machine.describe()), encoding="utf-8")
+    write_whole(page, tables.report(rows, targets, machine.describe()))
     print(f"wrote {page}")
     if find_spec("matplotlib") is not None:
         for path in plots.draw(rows, folder):

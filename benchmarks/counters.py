@@ -19,6 +19,7 @@ import numpy as np
 from vigym.benchmarks.flops import flops_per_iteration
 from vigym.benchmarks.runner import Vigym
 from vigym.benchmarks.scenes import build
+from vigym.engine.durable import write_whole
 
 BASELINE = Path(__file__).with_name("baseline.json")
 SLACK = 0.1
@@ -113,7 +114,7 @@ def check(update: bool = False, path: Path = BASELINE) -> bool:
     """Measure, print, and say whether nothing got more than SLACK worse; `update` commits what was measured."""
     now = figures(None if update else json.loads(path.read_text()))
     if update:
-        path.write_text(json.dumps({name: float(f"{value:.6g}") for name, value in now.items()}, indent=2) + "\n")
+        write_whole(path, json.dumps({name: float(f"{value:.6g}") for name, value in now.items()}, indent=2) + "\n")
         print(f"wrote {path}")
     before = json.loads(path.read_text())
     lines = compare(now, before if X86 else {k: v for k, v in before.items() if k != "packed share"})

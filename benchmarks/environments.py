@@ -1,6 +1,5 @@
 """Environments beside Gymnasium's own: steps a second, how much of a step is not physics, pictures a second."""
 
-import csv
 import time
 from collections.abc import Sequence
 from contextlib import closing
@@ -11,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from vigym.benchmarks.tables import markdown
+from vigym.engine.durable import write_rows, write_whole
 from vigym.envs.registration import ENVIRONMENTS
 
 BATCH, THREADS = 64, 2
@@ -153,11 +153,8 @@ def write(figures: Sequence[Figure], folder: Path, title: str) -> list[Path]:
     """The figures as CSV and Markdown."""
     folder.mkdir(parents=True, exist_ok=True)
     table, page = folder / "envs.csv", folder / "envs.md"
-    with table.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(Figure._fields)
-        writer.writerows(figures)
-    page.write_text(f"# {title}\n\n{text(figures)}", encoding="utf-8")
+    write_rows(table, [Figure._fields, *figures])
+    write_whole(page, f"# {title}\n\n{text(figures)}")
     return [table, page]
 
 

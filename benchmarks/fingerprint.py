@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from vigym.assets import cube, four_bar, hopper, scissor_lift, snake
 from vigym.benchmarks.scenes import build
+from vigym.engine.durable import write_arrays
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.envs.registration import ENVIRONMENTS
@@ -195,7 +196,7 @@ class Fingerprint:
                 different += "DIFFERS" in told
                 print(f"{digest(values)}  {key:48s} {told}", flush=True)
         if self.out is not None:
-            np.savez_compressed(self.out, allow_pickle=False, **states)
+            write_arrays(self.out, states)
         return different
 
 

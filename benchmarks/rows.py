@@ -1,10 +1,14 @@
 """What is asked of a worker (a job) and what comes back (rows), and the files that rows are kept in."""
 
 import csv
+import io
+import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from vigym.engine.durable import append_whole, naming, write_rows
 
 ACCURACY = "not timed: against own fine steps"  # `timing` of rows of that kind
 SIZES = ("contacts", "links", "cells")  # parameters of scenes that say how large they are
@@ -136,12 +140,13 @@ class Table:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerow(COLUMNS)
+        write_rows(path, [COLUMNS])
 
     def add(self, row: Row) -> None:
-        with self.path.open("a", newline="") as file:
-            csv.writer(file).writerow([to_text(value) for value in asdict(row).values()])
+        line = io.StringIO(newline="")
+        csv.writer(line).writerow([to_text(value) for value in asdict(row).values()])
+        with naming(self.path), open(self.path, "rb+", buffering=0) as file:
+            append_whole(file, file.seek(0, os.SEEK_END), line.getvalue().encode())
 
 
 def read(paths: Iterable[Path]) -> list[Row]:

@@ -101,5 +101,3 @@ def make_collider(
         group=group,
         mask=mask,
     )
-
-

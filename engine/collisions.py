@@ -78,7 +78,7 @@ def _distances(kinds, centres, axes, sizes, couples, out):
 
 
 def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> Array:
-    """Distances of couples of colliders (N, couples) at the poses x, q of all bodies, m; negative where they overlap."""
+    """Distances of couples of colliders (N, couples) at the poses x, q of bodies, m; negative where they overlap."""
     colliders, n = model.mechanism.colliders, len(x)
     out = np.zeros((n, len(couples)))
     if not out.size:

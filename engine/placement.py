@@ -166,8 +166,8 @@ class Placement:
         if found := collisions.overlaps(self._model, *(self._lanes.get(name)[env] for name in "xq")):
             k, first, second, depth = found
             raise StateError(
-                f"colliders {first!r} and {second!r} of environment {env[k]} overlap by {depth:.3g} m: start them apart, "
-                "or let their bodies pass through each other with ignore_contact"
+                f"colliders {first!r} and {second!r} of environment {env[k]} overlap by {depth:.3g} m: start them "
+                "apart, or let their bodies pass through each other with ignore_contact"
             )
 
     def _put(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> None:

@@ -1,41 +1,38 @@
 """Recordings: a file that says what a run of one environment looked like, readable up to its last whole frame.
 
-    8 bytes                           MAGIC
-    uint32 n, uint32 crc, n bytes     JSON: what it shows (bodies, shapes, contacts), time step, columns of the frames
-    uint32 n, uint32 crc, n bytes     a frame: uint32 step, uint32 flags, float32 numbers, column after column
-    ...
-    uint32 0, uint32 0                the end; missing if whoever recorded did not come to it
-
-Numbers are little-endian, checksums are CRC-32. Every frame is handed to the system when it is recorded, so that a
-crash of the process loses nothing before it. A frame of the Unitree A1 has about 500 bytes.
+`frames.py` has the format. Every frame is handed to the system when it is recorded, so that a crash of the process
+loses nothing before it; `close` waits until all of them are on the disk. A frame of which only a part can be stored
+(the disk is full) is taken back, and told by an OSError. A frame of the Unitree A1 has about 500 bytes.
 """
 
+import contextlib
 import json
+import math
 import os
 import struct
-import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, BinaryIO
+import warnings
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import FileIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine import coordinates
+from vigym.engine.durable import append_whole, force_to_disk, naming, write_whole
 from vigym.engine.errors import InputError
+from vigym.engine.frames import HEAD, MAGIC, START, Chunks, chunk, columns, elapsed, possible
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.recorded_scene import Scene, mechanism_to_json, plain, read_scene, shape_to_json
 from vigym.engine.rotation import Array
-from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from vigym.engine.shapes import Shape
 from vigym.engine.validation import show
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
 
-MAGIC = b"vigym r1"
-HEAD = struct.Struct("<II")  # bytes that follow, their checksum
-START = 1  # flag: this frame does not follow from the one before
-SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Sphere)}
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class Recorder:
@@ -84,24 +81,38 @@ class Recorder:
             "scenery": [shape_to_json(shape) for shape in scenery],
             "planes": grounds,
         } | mechanism_to_json(model.mechanism)
-        self._file: BinaryIO | None = open(path, "wb", buffering=0)  # noqa: SIM115
-        self._write(MAGIC)
-        self._chunk(json.dumps(head).encode())
-        self.frame(0, start=True)
+        with unreadable(path):
+            text = json.dumps(head).encode()
+            read_scene(text)  # what cannot be read need not be written
+        # whole: what was there before is lost when another recording has begun, not earlier
+        data = MAGIC + chunk(text) + chunk(self._row(start=True))
+        write_whole(path, data)
+        self._end = len(data)
+        with naming(path):
+            self._file: FileIO | None = open(path, "rb+", buffering=0)  # noqa: SIM115
 
     def frame(
         self, steps: int, action: ArrayLike | None = None, reward: float | None = None, *, start: bool = False
     ) -> None:
-        """Write the state that `steps` time steps have led to; start: it does not follow from the last frame."""
-        sim, env = self.sim, self.env
+        """Write the state that `steps` time steps have led to; start: it does not follow from the last frame.
+
+        OSError, with the file's name, if it cannot be written: it is then not in the file, those before it are, and
+        later ones can be written once there is space again.
+        """
         self.steps += steps
+        self._write(chunk(self._row(action, reward, start=start)))
+
+    def _row(self, action: ArrayLike | None = None, reward: float | None = None, *, start: bool = False) -> bytes:
+        """The state as it is now, as a frame."""
+        sim, env = self.sim, self.env
         x, q = (sim._lanes.row(name, env) for name in "xq")
         forces, gaps = sim.contact_forces()[env], sim.contact_gaps()[env]
         error = coordinates.errors(sim.model, x[None], q[None]).max(initial=0.0)
-        told = np.zeros(self.n_actions) if action is None else np.asarray(action, float)
-        parts = x, q, forces, gaps, error, told, 0.0 if reward is None else reward
-        row = np.concatenate([np.ravel(part) for part in parts]).astype("<f4")
-        self._chunk(struct.pack("<II", self.steps & 0xFFFFFFFF, START * start) + row.tobytes())
+        physical = np.concatenate([np.ravel(part) for part in (x, q, forces, gaps, error)]).clip(-LARGEST, LARGEST)
+        told = np.zeros(self.n_actions) if action is None else np.ravel(np.asarray(action, float))
+        with np.errstate(over="ignore"):  # rewards are what they are
+            row = np.concatenate([physical, told, [0.0 if reward is None else reward]]).astype("<f4")
+        return struct.pack("<II", self.steps & 0xFFFFFFFF, START * start) + row.tobytes()
 
     def jump(self, envs: Container[int]) -> None:
         """Write where the environment was put, if it is one of these."""
@@ -109,26 +120,43 @@ class Recorder:
             self.frame(0, start=True)
 
     def close(self) -> None:
-        """Write the end and close the file; nothing more is recorded."""
-        if self._file is not None:
-            self._write(HEAD.pack(0, 0))
-            self._file.close()
-            self._file = None
-            # a new list: who closes all of them is going through the old one
-            self.sim.recorders = [other for other in self.sim.recorders if other is not self]
+        """Write the end, wait until all is on the disk, and close the file, also after an OSError; nothing more is
+        recorded."""
+        if self._file is None:
+            return
+        # a new list: who closes all of them is going through the old one
+        self.sim.recorders = [other for other in self.sim.recorders if other is not self]
+        with naming(self.path), contextlib.closing(self._file):
+            try:
+                self._write(HEAD.pack(0, 0))
+                force_to_disk(self._file.fileno())
+                self._warn_if_gone()
+            finally:
+                self._file = None
+
+    def _warn_if_gone(self) -> None:
+        """Tell that nobody will find the frames: the file was deleted, or another one has its name."""
+        assert self._file is not None
+        try:
+            is_there = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+        except FileNotFoundError:
+            is_there = False
+        if not is_there:
+            lost = f"{self.path} was deleted or replaced while it was being recorded: its frames are lost"
+            warnings.warn(lost, RuntimeWarning, stacklevel=3)
 
     @property
     def is_open(self) -> bool:
         """Whether frames can still be written."""
         return self._file is not None
 
-    def _chunk(self, data: bytes) -> None:
-        self._write(HEAD.pack(len(data), zlib.crc32(data)) + data)
-
     def _write(self, data: bytes) -> None:
-        if self._file is None:
+        """Append all of it, or nothing."""
+        file = self._file
+        if file is None:
             raise InputError("this recording is closed; start another one with record()")
-        self._file.write(data)
+        with naming(self.path):
+            self._end = append_whole(file, self._end, data)
 
     def __enter__(self) -> "Recorder":
         return self
@@ -148,10 +176,11 @@ class Recording:
     joint_error: largest of all joints, m or sine of half an angle
     action, reward: (n, n_actions), (n,); of the step that led to the frame, 0 where there was none
     complete: the file has its end; otherwise what there is of it was read
-    head: what the file says of itself
+    damage: what is wrong after the last frame that was read; empty if the file just ends there
+    scene: what the file says of itself
     """
 
-    head: dict[str, Any]
+    scene: Scene
     time: Array
     start: NDArray[np.bool_]
     x: Array
@@ -162,47 +191,58 @@ class Recording:
     action: Array
     reward: Array
     complete: bool
+    damage: str = ""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Recording":
-        """Read a file, also one that is damaged or still being written, as far as it is whole."""
-        with open(path, "rb") as file:
-            data = file.read()
-        chunks = list(_chunks(data, os.fspath(path)))
-        complete = chunks[-1] == b""
-        head = json.loads(chunks[0])
-        rows = [chunk for chunk in chunks[1:] if chunk]
-        width = 2 + sum(int(np.prod(shape)) for shape in head["columns"].values())
-        words = np.frombuffer(b"".join(rows), "<u4").reshape(len(rows), width)
-        values, parts, at = words[:, 2:].view("<f4").astype(float), {}, 0
-        for name, shape in head["columns"].items():
-            size = int(np.prod(shape))
-            parts[name] = values[:, at : at + size].reshape(len(rows), *shape)
-            at += size
-        parts["q"] /= np.linalg.norm(parts["q"], axis=-1, keepdims=True)
-        return cls(head, words[:, 0] * head["dt"], (words[:, 1] & START) > 0, **parts, complete=complete)
+        """Read a file, also one that is damaged or still being written, as far as it is whole.
 
-    @cached_property
+        InputError, with the file's name, if it is no recording, or shows nothing that can be.
+        """
+        with naming(path), open(path, "rb") as file:
+            data = file.read(len(MAGIC))
+            if data == MAGIC:  # else it may have no end
+                data += file.read()
+        with unreadable(path):
+            chunks = Chunks(data)
+            text = next(iter(chunks), b"")
+            if not text:
+                raise InputError("it ends before its first frame")
+            scene = read_scene(text)
+            width = 2 + sum(math.prod(shape) for shape in scene.columns.values())
+            rows = list(chunks.frames(4 * width))
+            words = np.frombuffer(b"".join(rows), "<u4").reshape(len(rows), width)
+            parts = columns(words[:, 2:].view("<f4"), scene.columns)
+            if (good := possible(parts)) < len(rows):
+                chunks.complete, chunks.damage = False, f"frame {good} has poses or forces that cannot be"
+            with np.errstate(over="ignore"):
+                time = elapsed(words[:good, 0]) * scene.dt
+            if not np.isfinite(time).all():
+                raise InputError(f"dt is too long, {scene.dt:g} s")
+            kept = {name: part[:good].astype(float) for name, part in parts.items()}
+            kept["q"] /= np.linalg.norm(kept["q"], axis=-1, keepdims=True)
+            start = (words[:good, 1] & START) > 0
+            return cls(scene, time, start, **kept, complete=chunks.complete, damage=chunks.damage)
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The JSON at the start of the file."""
+        return self.scene.head
+
+    @property
     def mechanism(self) -> Mechanism:
         """Bodies and contacts of what was recorded, to be drawn; it has no joints."""
-        mechanism = Mechanism(self.head["gravity"])
-        for body in self.head["bodies"]:
-            shapes = [shape_from_json(shape) for shape in body["shapes"]]
-            mechanism.add_body(body["name"], body["mass"], body["inertia"], shapes)
-        for contact in self.head["contacts"]:
-            mechanism.add_contact(**contact)
-        return mechanism
+        return self.scene.mechanism
 
     @property
     def scenery(self) -> list[Shape]:
         """Shapes in the world."""
-        return [shape_from_json(shape) for shape in self.head["scenery"]]
+        return self.scene.scenery
 
     @property
     def planes(self) -> list[tuple[Array, float]] | None:
         """Normal and offset of the ground where it is not the planes of the contacts."""
-        rows = self.head["planes"]
-        return None if rows is None else [(np.array(row[:3]), row[3]) for row in rows]
+        return self.scene.planes
 
     def __len__(self) -> int:
         return len(self.time)
@@ -214,53 +254,24 @@ class Recording:
         return f"<{type(self).__name__}{f' {title!r}' if title else ''}: {what}{end}>"
 
 
-def _chunks(data: bytes, path: str) -> Iterator[bytes]:
-    """The chunks that are whole, the first of which says what the others mean; b"" is the end."""
-    at, found = len(MAGIC), False
-    if not data.startswith(MAGIC):
-        raise InputError(f"{path} is not a recording of vigym, or one of another version")
-    while at + HEAD.size <= len(data):
-        size, checksum = HEAD.unpack_from(data, at)
-        at += HEAD.size
-        chunk = data[at : at + size]
-        if len(chunk) < size or zlib.crc32(chunk) != checksum:
-            break
-        yield chunk
-        at, found = at + size, True
-        if not size:
-            break
-    if not found:
-        raise InputError(f"{path} ends before the first frame of its recording")
+@contextlib.contextmanager
+def unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Have errors about the content of a recording name its file."""
+    try:
+        yield
+    except ValueError as error:  # of vigym, of JSON, of UTF-8
+        raise InputError(
+            f"{os.fspath(path)} is not a recording of vigym that can be read: {str(error)[:500]}"
+        ) from error
 
 
-# -------------------------------------------------------------------------------------------- mechanisms as JSON
-def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
-    """What is drawn of a mechanism: bodies with their shapes, contacts, gravity."""
-    bodies = [
-        {
-            "name": body.name,
-            "mass": body.mass,
-            "inertia": body.inertia.tolist(),
-            "shapes": [shape_to_json(shape) for shape in body.shapes],
-        }
-        for body in mechanism.bodies
-    ]
-    names = ("name", "body", "point", "radius", "friction", "normal", "offset")
-    contacts = [plain({name: getattr(contact, name) for name in names}) for contact in mechanism.contacts]
-    return {"gravity": mechanism.gravity.tolist(), "bodies": bodies, "contacts": contacts}
-
-
-def shape_to_json(shape: Shape) -> dict[str, Any]:
-    """Its kind and its fields."""
-    return {"kind": type(shape).__name__} | {field.name: getattr(shape, field.name) for field in fields(shape)}
-
-
-def shape_from_json(saved: Mapping[str, Any]) -> Shape:
-    """What `shape_to_json` was given."""
-    values = dict(saved)
-    return SHAPES[values.pop("kind")](**values)
-
-
-def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arrays and NumPy's numbers as lists and numbers."""
-    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in values.items()}
+def write_all(recorders: Iterable[Recorder], write: Callable[[Recorder], None]) -> None:
+    """Let every recorder write a frame, also after one that cannot, whose error is then raised."""
+    failed: OSError | None = None
+    for recorder in recorders:
+        try:
+            write(recorder)
+        except OSError as error:
+            failed = failed or error
+    if failed is not None:
+        raise failed

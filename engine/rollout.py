@@ -6,7 +6,7 @@ import numpy as np
 
 from vigym.engine.errors import InputError
 from vigym.engine.lanes import Lanes, Track
-from vigym.engine.recording import Recorder
+from vigym.engine.recording import Recorder, write_all
 from vigym.engine.rotation import Array
 from vigym.engine.validation import show, suggestion
 
@@ -50,7 +50,6 @@ def play(
         for field, array in inward:
             lanes.set(field, array[k])
         lanes.run(1, resumed=k > 0)
-        for recorder in recorders:
-            recorder.frame(1)
+        write_all(recorders, lambda recorder: recorder.frame(1))
         for field, array in outward:
             array[k] = lanes.get(field).reshape(array[k].shape)

@@ -5,7 +5,6 @@ from collections.abc import Container, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import collisions, coordinates, diagnostics, parameters
@@ -18,7 +17,7 @@ from vigym.engine.lanes import Lanes, Track
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model, Options
 from vigym.engine.placement import Placement
-from vigym.engine.recording import Recorder
+from vigym.engine.recording import Recorder, write_all
 from vigym.engine.rollout import make_outputs, play
 from vigym.engine.rotation import Array
 from vigym.engine.state import STATUS, State, Status
@@ -141,8 +140,7 @@ class Simulator:
 
     def _jump(self, env: Container[int]) -> None:
         """Tell recorders that the environments `env` were put elsewhere."""
-        for recorder in self.recorders:
-            recorder.jump(env)
+        write_all(self.recorders, lambda recorder: recorder.jump(env))
 
     # -------------------------------------------------------------------------------------------- stepping
     def step(
@@ -174,8 +172,8 @@ class Simulator:
         if tracks or self._controls.nonzero:
             self._controls.write(tracks)
         self._lanes.run(repeat)
-        for recorder in self.recorders:
-            recorder.frame(repeat)
+        if self.recorders:
+            write_all(self.recorders, lambda recorder: recorder.frame(repeat))
 
     def rollout(
         self,

@@ -1,6 +1,5 @@
 """`vigym demo`: a robot under a scripted or learned controller, or a scene of bodies, simulated; files tell of it."""
 
-import csv
 import time
 from collections.abc import Callable
 from itertools import product
@@ -11,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 from tyro.conf import Positional
 
+from vigym.engine.durable import write_rows
 from vigym.engine.errors import InputError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Cylinder
@@ -140,10 +140,7 @@ class Watch:
 
     def tell(self, path: Path) -> None:
         """Write the poses, print the rest."""
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["time", "body", "x", "y", "z", "qw", "qx", "qy", "qz"])
-            writer.writerows(self.rows)
+        write_rows(path, [["time", "body", "x", "y", "z", "qw", "qx", "qy", "qz"], *self.rows])
         print(
             f"  steps of physics           {self.steps} of {self.sim.dt:g} s, {self.steps / self.spent:,.0f} a second"
         )
@@ -184,10 +181,13 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SystemExit(f"no folder can be made of {out}: {error.strerror}; choose another --out") from None
-    if scene in ROBOTS:
-        run_robot(scene, seconds, seed, controller, picture, out)
-    else:
-        run_scene(scene, 3.0 if seconds is None else seconds, out)
+    try:
+        if scene in ROBOTS:
+            run_robot(scene, seconds, seed, controller, picture, out)
+        else:
+            run_scene(scene, 3.0 if seconds is None else seconds, out)
+    except OSError as error:  # the disk is full, ...
+        raise SystemExit(str(error)) from error
 
 
 def run_scene(scene: str, seconds: float, out: Path) -> None:

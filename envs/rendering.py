@@ -132,9 +132,9 @@ class Picture:
 
     def end_recording(self) -> None:
         """Close the file, if there is one."""
-        if self.recorder is not None:
-            self.recorder.close()
-            self.recorder = None
+        recorder, self.recorder = self.recorder, None
+        if recorder is not None:
+            recorder.close()
 
     def close(self) -> None:
         """Let go of the renderer, end the page and the recording."""

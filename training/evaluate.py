@@ -27,6 +27,8 @@ def evaluate(
 ) -> None:
     """Run a policy for many episodes, and tell return and success.
 
+    No code is run that is in a policy's file or in the folder of a training.
+
     Args:
         env_id: The environment, such as VIHopper-v0.
         policy: "learned" for the one that vigym brings along, "scripted", a folder that `vigym train` made, or a
@@ -59,7 +61,10 @@ def evaluate(
     print(f"{env_id} under {policy}, {episodes} episodes:")
     print(report(env_id, result))
     if out is not None:
-        result.write(out)
+        try:
+            result.write(out)
+        except OSError as error:
+            raise SystemExit(f"the episodes could not be written to {out}: {error}") from None
         print(f"wrote {out}")
     if replay is not None:
         print(f"wrote {replay}, play it: vigym view {replay}")

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from vigym.engine.durable import write_whole
 from vigym.envs.controllers.learned import LearnedPolicy
 from vigym.training.episodes import run_episodes
-from vigym.training.runs import BEST_POLICY, Run, write_whole
+from vigym.training.runs import BEST_POLICY, Run
+
+COLUMNS = ("timesteps", "results", "ep_lengths", "successes")
 
 
 class Evaluations:
@@ -19,7 +22,7 @@ class Evaluations:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.every, self.episodes = run.arguments["eval_every"], run.arguments["eval_episodes"]
-        self.kept: dict[str, Any] = {"next": self.every, "best": (-1.0, -np.inf), "history": []}
+        self.kept: dict[str, Any] = {"next": self.every, "best": (-1.0, -np.inf), "policy": b"", "history": []}
 
     def due(self, steps: int) -> bool:
         """Whether it is time for one; asked once, it is not before the next."""
@@ -34,10 +37,7 @@ class Evaluations:
         result = run_episodes(run.env_id, policy, range(self.episodes), **run.env_kwargs)
         success = result.success if result.success is not None else np.zeros(self.episodes, bool)
         self.kept["history"].append((steps, result.returns, result.lengths, success))
-        columns = [np.array(column) for column in zip(*self.kept["history"], strict=True)]
-        names = ("timesteps", "results", "ep_lengths", "successes")
-        table: dict[str, Any] = dict(zip(names, columns, strict=True))
-        write_whole(run.folder / "evaluations.npz", lambda path: np.savez(path, **table))
+        self.write()
         values = {
             "eval/mean_reward": float(result.returns.mean()),
             "eval/mean_ep_length": float(result.lengths.mean()),
@@ -47,8 +47,23 @@ class Evaluations:
         best = score > self.kept["best"]
         if best:
             self.kept["best"] = score
-            write_whole(run.folder / BEST_POLICY, policy.save)
+            policy.save(run.folder / BEST_POLICY)
+            self.kept["policy"] = (run.folder / BEST_POLICY).read_bytes()
         return values, best
+
+    def write(self) -> None:
+        """Write the table of evaluations."""
+        columns = [np.array(column) for column in zip(*self.kept["history"], strict=True)]
+        table: dict[str, Any] = dict(zip(COLUMNS, columns, strict=True))
+        write_whole(self.run.folder / "evaluations.npz", lambda path: np.savez(path, **table), checked=True)
+
+    def restore(self, kept: dict[str, Any]) -> None:
+        """Go on from what was kept, and write the files as they were then, whatever became of them."""
+        self.kept = kept
+        if kept["history"]:
+            self.write()
+        if kept["policy"]:
+            write_whole(self.run.folder / BEST_POLICY, kept["policy"])
 
     @property
     def last(self) -> float:

@@ -9,6 +9,7 @@ Runs that are finished already, in the folder of logs, are taken as they are if 
 """
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,11 +18,12 @@ import gymnasium as gym
 import numpy as np
 import tyro
 
+from vigym.engine.durable import read_checked, write_whole
 from vigym.engine.errors import InputError
 from vigym.envs.controllers.learned import LearnedPolicy
 from vigym.training import hyperparameters
 from vigym.training.episodes import Episodes, run_episodes
-from vigym.training.runs import BEST_POLICY, TIMES, Run, known_env
+from vigym.training.runs import BEST_POLICY, TIMES, Run, known_env, read_json
 from vigym.training.train import train
 
 EPISODES, FIRST = 100, 1_000_000
@@ -81,7 +83,7 @@ def results(
     policy.save(policies / f"{env_id}.npz")
     write_curve(folder / "curve.csv", done)
     draw(folder / "curve.png", env_id, done)
-    (folder / "README.md").write_text(page(env_id, done, best), encoding="utf-8")
+    write_whole(folder / "README.md", page(env_id, done, best))
     for path in (*sorted(folder.iterdir()), policies / f"{env_id}.npz"):
         print(f"wrote {path}")
 
@@ -104,8 +106,8 @@ def judge(run: Run) -> Seed:
     options = {"command": COMMANDS[run.env_id]} if run.env_id in COMMANDS else None
     policy = LearnedPolicy.load(run.folder / BEST_POLICY)
     judged = run_episodes(run.env_id, policy, range(FIRST, FIRST + EPISODES), options=options)
-    times = json.loads((run.details / TIMES).read_text(encoding="utf-8"))
-    return Seed(run, times, dict(np.load(run.folder / "evaluations.npz")), judged)
+    curve = dict(np.load(io.BytesIO(read_checked(run.folder / "evaluations.npz"))))
+    return Seed(run, read_json(run.details / TIMES), curve, judged)
 
 
 def write_curve(path: Path, done: list[Seed]) -> None:

@@ -1,21 +1,30 @@
 """The folder of a run, laid out as rl_zoo3 does it: `logs/ppo/VIHopper-v0_1`.
 
-VIHopper-v0.zip                      the model at the end
-best_model.zip, best_policy.npz      the best model so far; its policy, normalisation included, for NumPy alone
-best_vecnormalize.pkl                the normalisation that belongs to the best model
+run.json, VIHopper-v0/run.json       what the run is, twice
+checkpoint_*.npz                     the last checkpoints
 evaluations.npz                      returns and lengths of all evaluations
+best_policy.npz                      the best policy so far, normalisation included, for NumPy alone
 0.monitor.csv                        return and length of every episode of the training
-rl_model_*_steps.zip, .pkl           the last checkpoints: model, normalisation, replay buffer, all other state
+VIHopper-v0/times.json               seconds it took, on the clock and of the processor, when it is finished
 tensorboard/                         curves for TensorBoard
-VIHopper-v0/config.yml, args.yml     hyperparameters and arguments (JSON, which is YAML as well)
+
+For SB3 and rl_zoo3, never read by vigym itself, as loading these models and pickles runs code that is in them:
+
+VIHopper-v0.zip                      the model at the end
 VIHopper-v0/vecnormalize.pkl         the normalisation at the end
+best_model.zip                       the best model so far
+best_vecnormalize.pkl                the normalisation that belongs to it
+VIHopper-v0/config.yml, args.yml     hyperparameters and arguments (JSON, which is YAML as well)
+
+All but the last two, the monitor and the curves end with a checksum (`vigym.engine.durable`); the monitor's is in the
+checkpoints.
 """
 
 import json
-import os
 import re
+import sys
 from ast import literal_eval
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -23,12 +32,13 @@ from typing import Any
 
 import gymnasium as gym
 
+from vigym.engine.durable import read_checked, write_whole
 from vigym.engine.errors import InputError
 from vigym.envs.env import load_task
 
 BEST_POLICY = "best_policy.npz"
-# In the folder of a run that is finished: seconds it took, on the clock and of the processor
-TIMES = "times.json"
+DESCRIPTION, TIMES = "run.json", "times.json"
+PARTIAL = (".partial-*", "partial_*")  # left by a training that was killed while it wrote
 BATCH = {"num_envs": "--set n_envs=...", "num_threads": "--threads"}  # arguments that the commands choose themselves
 
 
@@ -58,22 +68,49 @@ class Run:
         """Write down what the run is, in its folder."""
         self.details.mkdir(exist_ok=True)
         args = {"algo": self.algo, "env": self.env_id, "seed": self.seed, "env_kwargs": self.env_kwargs}
-        for name, content in (("config.yml", self.settings), ("args.yml", args | {"vigym": self.arguments})):
-            (self.details / name).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        args["vigym"] = self.arguments
+        for name, content in (("config.yml", self.settings), ("args.yml", args)):
+            write_whole(self.details / name, json.dumps(content, indent=2) + "\n")
+        for folder in (self.details, self.folder):
+            write_json(folder / DESCRIPTION, args | {"settings": self.settings})
 
     @classmethod
     def read(cls, folder: Path) -> "Run":
-        """What `write` wrote."""
-        found = list(folder.glob("*/args.yml"))
-        if len(found) != 1:
-            raise InputError(f"{folder} is not the folder of a run: it has no single */args.yml")
-        try:
-            args = json.loads(found[0].read_text(encoding="utf-8"))
-            settings = json.loads((found[0].parent / "config.yml").read_text(encoding="utf-8"))
-            told = args["algo"], args["env"], args["seed"], args["env_kwargs"], settings, args["vigym"]
-        except (OSError, KeyError, ValueError) as error:
-            raise InputError(f"{folder} is not the folder of a run of vigym train: {error}") from error
-        return cls(folder, *told)
+        """What `write` wrote, from the copy if the first is damaged."""
+        found = [path for path in (folder / DESCRIPTION, *folder.glob(f"*/{DESCRIPTION}")) if path.exists()]
+        if not found and any(folder.glob("*/args.yml")):
+            raise InputError(
+                f"{folder} is of rl_zoo3, or of an earlier version of vigym, whose checkpoints were pickles and are no "
+                "longer read: resume with that version"
+            )
+        if not found:
+            raise InputError(f"{folder} is not the folder of a run of vigym train: it has no {DESCRIPTION}")
+        damaged: list[str] = []
+        for path in found:
+            try:
+                run = cls(folder, *described(read_json(path), path))
+            except (InputError, OSError) as error:
+                damaged.append(str(error))
+                continue
+            for wrong in damaged:
+                print(f"{wrong}; using its copy {path} instead", file=sys.stderr)
+            return run
+        raise InputError(f"{folder} cannot be read: {'; '.join(damaged)}")
+
+    def clean(self) -> None:
+        """Delete what a training that was killed left half written; nobody else must be at it."""
+        for pattern in PARTIAL:
+            for path in self.folder.rglob(pattern):
+                if path.is_file():
+                    path.unlink()
+
+
+def described(told: Any, path: Path) -> tuple[Any, ...]:
+    """Fields of a run from its description; InputError if that is something else."""
+    kinds = {"algo": str, "env": str, "seed": int, "env_kwargs": dict, "settings": dict, "vigym": dict}
+    if not isinstance(told, dict) or any(not isinstance(told.get(name), kind) for name, kind in kinds.items()):
+        raise InputError(f"{path} is not what `vigym train` writes")
+    return tuple(told[name] for name in kinds)
 
 
 def new_folder(logs: Path, algo: str, env_id: str) -> Path:
@@ -95,13 +132,17 @@ def new_folder(logs: Path, algo: str, env_id: str) -> Path:
             return folder
 
 
-def write_whole(path: Path, save: Callable[[Path], Any]) -> None:
-    """Let `save` write a file that appears under its name when it is complete, and on disk."""
-    partial = path.with_name(f"partial_{path.name}")
-    save(partial)
-    with partial.open("rb+") as file:
-        os.fsync(file.fileno())
-    partial.replace(path)
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON with a checksum, whole."""
+    write_whole(path, json.dumps(content, indent=2), checked=True)
+
+
+def read_json(path: Path) -> Any:
+    """What `write_json` wrote; InputError if it is damaged."""
+    try:
+        return json.loads(read_checked(path))
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}") from error
 
 
 def known_env(env_id: str) -> str:
@@ -130,7 +171,11 @@ def assignments(words: Iterable[str]) -> dict[str, Any]:
 
 def env_arguments(env_id: str, words: Iterable[str]) -> dict[str, Any]:
     """Arguments of an environment, name=value; InputError for those that a task of vigym does not know."""
-    given = assignments(words)
+    return known_arguments(env_id, assignments(words))
+
+
+def known_arguments(env_id: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, if the environment has them; InputError otherwise."""
     for name in given.keys() & BATCH.keys():
         raise InputError(f"{name} is not an argument of single environments: {BATCH[name]} sets it")
     if task := gym.spec(env_id).kwargs.get("task"):

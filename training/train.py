@@ -10,7 +10,9 @@ from tyro.conf import Positional
 
 from vigym.engine.errors import InputError
 from vigym.training import hyperparameters
-from vigym.training.runs import Run, assignments, env_arguments, known_env, new_folder
+from vigym.training.locks import locked
+from vigym.training.runs import Run, assignments, env_arguments, known_arguments, known_env, new_folder
+from vigym.training.trust import require_no_links, require_own
 
 # Folder of a backend, the modules it needs, and the extra that brings them
 BACKENDS = {"sb3": ("sb3", ("stable_baselines3", "tensorboard"), "train"), "ray": ("rllib", ("ray",), "rllib")}
@@ -25,6 +27,7 @@ def train(
     steps: int | None = None,
     seed: int = 0,
     resume: Path | None = None,
+    trust: bool = False,
     set: tuple[str, ...] = (),
     env_kwargs: tuple[str, ...] = (),
     threads: int = 1,
@@ -47,7 +50,10 @@ def train(
         backend: Stable-Baselines3, or Ray RLlib.
         steps: total environment steps; as vigym/training/hyperparameters.py says unless given.
         seed: Of everything that is random.
-        resume: Folder of a run that was interrupted: go on from its last checkpoint, with the run's own arguments.
+        resume: Folder of a run that was interrupted: go on from its last checkpoint, with the run's own arguments. With
+            --backend ray, that runs code which is in the folder; otherwise it does not.
+        trust: Resume also where code of others could run, or files elsewhere be written: folders of --backend ray that
+            others own or can write to, and folders with links in them.
         set: Hyperparameters that differ from the file, as name=value.
         env_kwargs: Arguments of the environment, as name=value.
         threads: For the physics, and for the networks.
@@ -67,10 +73,7 @@ def train(
         if resume is not None:
             if (env_id, algo, backend, steps, seed, set, env_kwargs, threads) != ("", *OTHERWISE):
                 raise InputError("--resume goes on with the run's own arguments: leave the others out")
-            run = Run.read(resume)
-            if run.is_finished:
-                raise InputError(f"{resume} is finished: vigym evaluate {run.env_id} --policy {resume} runs its policy")
-            require(run.arguments["backend"])
+            run = interrupted(resume, trust=trust)
             run.arguments.update(cluster)  # it may have changed since
         else:
             if not env_id:
@@ -94,9 +97,44 @@ def train(
             kwargs = env_arguments(env_id, env_kwargs)
             require(backend)
             run = Run(new_folder(out, algo, env_id), algo, env_id, seed, kwargs, settings, arguments)
-        learner(run.arguments["backend"])(run, resumed=resume is not None)
+        hold(run, resumed=resume is not None)
     except InputError as error:
         raise SystemExit(str(error)) from None
+
+
+def interrupted(folder: Path, *, trust: bool) -> Run:
+    """The run in a folder, after a look at what others may have put there."""
+    run = Run.read(folder)
+    if run.arguments.get("backend") not in BACKENDS:
+        raise InputError(f"{folder} is a run of an unknown backend: {run.arguments.get('backend')!r}")
+    if not trust:
+        require_no_links(folder)
+        if run.arguments["backend"] == "ray":
+            require_own(folder, "checkpoints of RLlib are pickles, which run code when they are loaded")
+        if ":" in run.env_id:
+            require_own(folder, f"its environment {run.env_id!r} imports a module")
+    known_arguments(known_env(run.env_id), run.env_kwargs)
+    require(run.arguments["backend"])
+    return run
+
+
+def hold(run: Run, *, resumed: bool) -> None:
+    """Train with the folder locked."""
+    with locked(run.folder):
+        if run.is_finished:
+            raise InputError(
+                f"{run.folder} is finished: vigym evaluate {run.env_id} --policy {run.folder} runs its policy"
+            )
+        try:
+            if resumed:
+                run.clean()
+            learner(run.arguments["backend"])(run, resumed=resumed)
+        except OSError as error:
+            if error.errno is None:  # not of the system
+                raise
+            raise InputError(
+                f"the training has stopped: {error}; vigym train --resume {run.folder} goes on from its last checkpoint"
+            ) from error
 
 
 def learner(backend: str) -> Callable[..., None]:

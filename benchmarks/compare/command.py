@@ -13,6 +13,7 @@ from vigym.benchmarks.compare import scenes
 from vigym.benchmarks.compare.cases import CASES, Case
 from vigym.benchmarks.compare.record import LEFT, TOUCH
 from vigym.benchmarks.tosses.data import load
+from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 
 Name = Literal["disc", "toss", "incline-stick", "incline-slip", "chain", "flip", "a1-stand", "a1-trot", "top", "tosses"]
@@ -104,7 +105,7 @@ def run_scenes(cases: Sequence[Case], out: Path, complete: bool, quick: bool) ->
             for label, count in scenes.failures(table).items():
                 parts.append(f"{label}: {count} steps that it could not solve, or that it warned of.")
     page = out / ("scenes.md" if complete else f"{'-'.join(case.name for case in cases)}.md")
-    page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    write_whole(page, "\n\n".join(parts) + "\n")
     print("\n\n".join(parts[3:]))
     for path in [page, *(out / f"{case.name}{end}" for case in cases for end in (".csv", ".png"))]:
         print(f"wrote {path}")

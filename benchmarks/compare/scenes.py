@@ -2,13 +2,14 @@
 
 import csv
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import astuple, fields
 from pathlib import Path
 
 from vigym.benchmarks.compare.cases import Case
 from vigym.benchmarks.compare.figures import draw
 from vigym.benchmarks.compare.record import Figures, Recording, derive, figures, record
 from vigym.benchmarks.tables import markdown
+from vigym.engine.durable import write_rows
 
 HEADER = [
     "engine",
@@ -40,10 +41,7 @@ def run(case: Case, folder: Path, tell: Callable[[str], None] = print) -> list[F
             table.append(figures(case, scene, recording, derived, fine))
             if dt == case.shown:
                 shown.append((recording, derived))
-    with (folder / f"{case.name}.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [part.name for part in fields(Figures)])
-        writer.writeheader()
-        writer.writerows(map(asdict, table))
+    write_rows(folder / f"{case.name}.csv", [[part.name for part in fields(Figures)], *map(astuple, table)])
     draw(case, scene, shown, table, folder / f"{case.name}.png")
     return table
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from vigym.benchmarks.reproduction.catalogue import EXPERIMENTS
 from vigym.benchmarks.reproduction.result import AGREES, DIFFERS, NEW, Result, load
 from vigym.benchmarks.tables import markdown
+from vigym.engine.durable import write_whole
 
 PAPER = (
     '"Linear-Time Contact and Friction Dynamics in Maximal Coordinates using Variational Integrators" '
@@ -146,6 +147,6 @@ def write(folder: Path) -> list[Path]:
     for result in results:
         blocks += section(1 + names.index(result.name), result)
     files = folder / "report.md", folder / "report.html"
-    files[0].write_text(to_markdown(blocks), encoding="utf-8")
-    files[1].write_text(to_html(blocks, "vigym: the paper, reproduced"), encoding="utf-8")
+    write_whole(files[0], to_markdown(blocks))
+    write_whole(files[1], to_html(blocks, "vigym: the paper, reproduced"))
     return list(files)

@@ -1,11 +1,12 @@
 """What an experiment found, and the file that it is kept in."""
 
-import csv
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from vigym.engine.durable import write_rows, write_whole
 
 # How a measurement stands to the paper
 AGREES, DIFFERS, NEW = "agrees", "differs", "not in the paper"
@@ -61,9 +62,8 @@ class Result:
     def save(self, folder: Path) -> Path:
         """Write NAME.json: its being there means that the experiment has ended."""
         folder.mkdir(parents=True, exist_ok=True)
-        path, new = folder / f"{self.name}.json", folder / f"{self.name}.json.new"
-        new.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-        new.replace(path)  # all of it or nothing
+        path = folder / f"{self.name}.json"
+        write_whole(path, json.dumps(asdict(self), indent=1) + "\n")
         return path
 
 
@@ -81,9 +81,6 @@ def load(folder: Path, name: str) -> Result | None:
 def write_csv(folder: Path, name: str, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
     """A table of numbers with six digits; returns the name of the file."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / name).open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for line in lines:
-            writer.writerow([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line])
+    cells = ([f"{cell:.6g}" if isinstance(cell, float) else cell for cell in line] for line in lines)
+    write_rows(folder / name, [header, *cells])
     return name

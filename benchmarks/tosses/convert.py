@@ -15,6 +15,7 @@ import numpy as np
 from vigym.assets.cube import SIDE
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tosses.data import COLUMNS
+from vigym.engine.durable import write_arrays
 from vigym.engine.errors import InputError
 
 LENGTHS = [0, 1, 2, 7, 8, 9]  # columns of x and v
@@ -52,7 +53,8 @@ def convert(folder: Path | str, out: Path | str, every: int | str = 1) -> int:
     paths = sorted(paths, key=lambda path: int(path.stem))[:: int(every)]
     tosses = [read(path) for path in paths]
     offsets = np.cumsum([0, *map(len, tosses)])
-    np.savez_compressed(out, states=np.concatenate(tosses), offsets=offsets, toss_ids=[int(p.stem) for p in paths])
+    ids = np.array([int(path.stem) for path in paths])
+    write_arrays(out, {"states": np.concatenate(tosses), "offsets": offsets, "toss_ids": ids})
     return len(paths)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from vigym.benchmarks.scenes.scene import Array
 from vigym.benchmarks.tosses.data import Score, Tosses, errors, score
 from vigym.benchmarks.tosses.engines import Engine, Parameter
+from vigym.engine.durable import write_arrays
 from vigym.engine.errors import InputError
 
 HEIGHTS = (-4e-4, -2e-4, 0.0, 2e-4, 4e-4)  # m: the ground is moved a little, and scores averaged, since they are rough
@@ -124,7 +125,7 @@ def save(path: Path, substeps: int, **kinds: Mapping[str, Trials]) -> None:
         for name, trials in tried.items()
         for part in PARTS
     }
-    np.savez_compressed(path, substeps=substeps, **arrays)
+    write_arrays(path, arrays | {"substeps": np.array(substeps)})
 
 
 def read(path: Path, substeps: int, kind: str, makes: Sequence[type[Engine]], tosses: Tosses) -> dict[str, Trials]:

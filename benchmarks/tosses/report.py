@@ -18,6 +18,7 @@ from vigym.benchmarks.tosses.fit import Trials, explore, read, save
 from vigym.benchmarks.tosses.halves import apart, crossed, mean, ways
 from vigym.benchmarks.tosses.measure import measured, slides, strikes
 from vigym.benchmarks.tosses.study import heavy_side, in_flight, other_face, steps_between, variants
+from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 
 FEWEST = 4
@@ -111,7 +112,7 @@ def report(data: Path, out: Path, substeps: int, budget: int, quick: bool = Fals
         what,
     ]
     text, path = "\n\n".join([*head, *found]) + "\n", out / "tosses.md"
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return text + "\n" + "\n".join(f"wrote {p}" for p in [path, *made])
 
 

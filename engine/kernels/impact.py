@@ -298,9 +298,12 @@ def strike_contact(kind, m, s, t, c):
     approach = -1.0 * (dot(row[:3], vec(s.v[i])) + dot(row[3:], om0))
     pull = -1.0 * dot(row[:3], add(vec(m.gravity[0]), scale(1.0 / s.mass[i][0], vec(s.force[i]))))
     slow = maximum(SLOW * t.h * pull, 0.0) + NOISE * m.accuracy / (t.h * t.per_length[i][0])
+    # what a rebound throws down comes as fast as what stops it says
+    thrown = t.h * t.ca[c][cone.NORMAL] / s.mass[i][0]
+    approach = maximum(approach, select(on(s.rebounds), thrown, 0.0))
     lands = contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])) & less(slow, approach)
     lay = contact.pressed(m, s, t, c, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
-    new = lands & (~lay) & (~less(0.0, due)) & less(0.0, s.restitution[c][0])
+    new = lands & (on(s.rebounds) | ((~lay) & (~less(0.0, due)))) & less(0.0, s.restitution[c][0])
     s.struck[c][0] = select(good, select(new, t.h * t.ca[c][cone.NORMAL], 0.0), due)
     s.came[c][0] = select(good & new, approach, s.came[c][0])
 

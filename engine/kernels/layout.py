@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from vigym.engine.kernels import geometry, integrator
 from vigym.engine.kernels.axis import PAIRS as AXIS_PAIRS
-from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.collision.handle import NAMES, describe
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
+from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing, Store
 
 
@@ -37,8 +37,10 @@ class Sizes(NamedTuple):
     n_couples: int = 0  # of colliders that may touch each other
 
 
-COUNTS = ("n_bodies", "n_contacts", "n_axes", "n_joints", "n_loops", "n_pieces", "n_couplings")
-COUNTS += ("n_colliders", "n_couples")
+COUNTS = (
+    *("n_bodies", "n_contacts", "n_axes", "n_joints", "n_loops", "n_pieces", "n_couplings"),
+    *("n_colliders", "n_couples"),
+)
 
 
 def scalars(names):
@@ -81,8 +83,8 @@ def model_fields(features, size):
     if features.touches:
         solids = size.n_colliders
         floats |= {
-            # of solids in their body's frame: centre; rotation; half lengths of the core, and the radius around it; radius of
-            # a ball around the centre
+            # of solids in their body's frame: centre; rotation; half lengths of the core, and the radius around it;
+            # radius of a ball around the centre
             "collider_place": (solids, 3),
             "collider_turn": (solids, 9),
             "collider_size": (solids, 4),
@@ -221,8 +223,10 @@ def slot_fields(features):
     cone_pairs = CONES[features.cone].PAIRS
     one = ("contact_force_scale", "contact_weight", "contact_acceleration", "sags", "joined_weight", "joined_mass")
     own = {"feature": (12,), "place": (3,), "rows": (3, 6), "axes": (3, 3), "core0": (3,), "ci": (cone_pairs + 2,)}
-    flags = ("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap")
-    flags += ("give", "sunk", "usual_force", "grip")
+    flags = (
+        *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
+        *("give", "sunk", "usual_force", "grip"),
+    )
     return {
         "pair_": dict.fromkeys(one, (1,)),
         "kept_": {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
@@ -244,7 +248,7 @@ def slot_names(features):
 
 
 def growing_fields(features):
-    """Fields of the scratch store that grow: slots; near pairs; blocks, links and fill of the elimination (links.py)."""
+    """Fields of the scratch store that grow: slots; near pairs; blocks, links and fill of the elimination."""
     slots = {f"{prefix}{name}": shape for prefix, part in slot_fields(features).items() for name, shape in part.items()}
     return {
         "slots": Growing(slots, tuple(f"pair_{name}" for name in SLOT_INTEGERS)),
@@ -292,8 +296,9 @@ def scratch_fields(features, size):
     return {
         # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;
         # rounds of a relaxed step (cone.py), whether another one follows, how far bounds are from forces and how far
-        # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a substep
-        **scalars("h rate live good cold lost relax another apart above falling again todo stride"),
+        # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a
+        # substep; attempts so far
+        **scalars("h rate live good cold lost relax another apart above falling again todo stride attempts"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py

@@ -106,8 +106,8 @@ def eliminate(kind, m, s, t, i):
         store(t.D[i], H)
         store(t.rhat[i], right)
         if touches:
-            parts = H, list, list, None, None, scale(-1.0, lu_solve(H, right)), 6, None
-            touching.eliminate_links(m, t, i, parts)
+            known = scale(-1.0, lu_solve(H, right))
+            touching.eliminate_links(m, t, i, (H, list, list, None, None, known, 6, None))
         if m.features.loops:
             xi = scale(-1.0, lu_solve(H, right))
             loop.carry_loops(m, t, i, (H, list, list, None, None, xi), joined=False)
@@ -153,8 +153,8 @@ def eliminate(kind, m, s, t, i):
         def gathered(out):
             return transpose([gather(kt, N, column) for column in transpose(out)])
 
-        parts = H, gathered, lambda row: spread_row(kt, kr, S, row), U, G, known, k, arms
-        touching.eliminate_links(m, t, i, parts)
+        links = (H, gathered, lambda row: spread_row(kt, kr, S, row), U, G, known, k, arms)
+        touching.eliminate_links(m, t, i, links)
     if m.features.loops:
         parts = (H, lambda column: gather(kt, N, column), lambda row: spread_row(kt, kr, S, row), U, G, xi)
         loop.carry_loops(m, t, i, parts, joined=True)

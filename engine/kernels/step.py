@@ -37,6 +37,7 @@ ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
 HALVINGS = 6
 LOOKS = 3.0  # times that a step is solved again with what bodies have gone into
+MOST_ATTEMPTS = 2e4  # of a step: more than any that ends by itself has needed
 
 
 def step(m, states, t, first, last, repeat, resumed):
@@ -187,7 +188,7 @@ def begin(m, s, t):
         for j in range(6):
             t.D[world][k, j] = 0.0
     t.todo = select(on(t.lost), 0.0, TICKS * s.real)
-    t.stride, t.even, t.round = TICKS, 0.0, 0.0
+    t.stride, t.even, t.round, t.attempts = TICKS, 0.0, 0.0, 0.0
     t.cold = s.fresh
     if m.features.touches:
         t.look = 0.0
@@ -244,11 +245,12 @@ def start_judging(m, s, t):
 def judge(m, s, t):
     """A relaxed step is solved again as long as the forces that bound friction are not those that were found. If they
     never are, the bounds only fall from then on, until they are not above those forces: friction then is within
-    Coulomb's law, if less than it may be."""
+    Coulomb's law, if less than it may be. A step whose bounds are still above them after all rounds is cut."""
     apart = select(on(t.falling), t.above, t.apart)
-    another = on(t.good) & on(t.relax) & less(t.relax, MOST_ROUNDS - 0.5) & (~less(apart, AGREED))
+    unsettled = on(t.good) & on(t.relax) & (~less(apart, AGREED))
+    another = unsettled & less(t.relax, MOST_ROUNDS - 0.5)
     t.another = select(another, 1.0, 0.0)
-    t.good = select(another, 0.0, t.good)
+    t.good = select(another | (unsettled & less(1.5, t.stride)), 0.0, t.good)
 
 
 @block
@@ -262,7 +264,8 @@ def book_attempt(m, s, t):
     uneven, relax = on(t.uneven), 0.0
     cold = select(failed, select(uneven, t.cold, COLD), WARM)
     even = fallback(m)
-    cut = failed & (~uneven) & (~less(t.even, even))
+    # arms that were chosen to undo work may lead nowhere: they are not tried again
+    cut = failed & (~uneven) & ((~less(t.even, even)) | less(0.5, t.round))
     if m.features.contacts:
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
         elsewhere = failed & (~uneven) & starts_left(t)
@@ -283,7 +286,8 @@ def book_attempt(m, s, t):
         again = on(t.again)
         relax, even = select(again, 0.0, relax), select(again, t.even, even)
         cold = select(again, minimum(t.cold, COLD), cold)
-    lost = cut & less(stride, 1.5)
+    t.attempts = t.attempts + select(failed, 1.0, 0.0)
+    lost = (cut & less(stride, 1.5)) | (failed & less(MOST_ATTEMPTS, t.attempts))
     t.todo = select(good, todo - stride, select(lost, 0.0, todo))
     t.stride = select(cut, stride * 0.5, stride)
     t.relax, t.cold = relax, cold

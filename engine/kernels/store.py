@@ -135,7 +135,7 @@ class Store:
         self.scalars = [name for name, shape, _ in self.layout[1] if shape is None]
         self.columns = {name: column for column, (name, _, _) in enumerate(self.layout[1])}
         self.capacity = {kind: [0] * groups for kind in self.growing}
-        self.grown = [{} for _ in range(groups)]
+        self.grown: list[dict[str, np.ndarray]] = [{} for _ in range(groups)]
         for kind in self.growing:
             for group in range(groups):
                 self.grow(kind, group, LEAST_ROOM)

@@ -1,14 +1,14 @@
 """Elimination where bodies touch: what ldu.py does beside the tree, with the links of collision/links.py.
 
-Body i has, beside its own D, blocks B of row i and columns j of the bodies that it is linked with, and of rows j and its
-own column. At its joint's anchor, where its motion is y_i = y_p + S xi + delta, p the parent there (ldu.py),
+Body i has, beside its own D, blocks B of row i and columns j of the bodies that it is linked with, and of rows j and
+its own column. At its joint's anchor, where its motion is y_i = y_p + S xi + delta, p the parent there (ldu.py),
 
     H xi    = ... - N out y_j                 xi  = xi0 - G y_p - Z y_j,      Z = H^-1 N out
     dwrench = ... + (out - U Z) y_j           what the parent gets: blocks of row p, column j
     row j     in y_i = in (1 - S G) y_p + in (delta + S xi0) - (in S) Z y_k
 
-summed over links j, k; the parent is one of them wherever there are any. Bodies that float have no parent, S and N are 1
-and H is D.
+summed over links j, k; the parent is one of them wherever there are any. Bodies that float have no parent, S and N
+are 1 and H is D.
 """
 
 from vigym.engine.kernels.quaternion import add, mat, matvec, scale, store, sub, sum_of, vec
@@ -53,8 +53,8 @@ def put(block, values):
 def eliminate_links(m, t, i, parts):
     """Carry the blocks of body i to what it is linked with, and what is known of it to their r.
 
-    parts: H; N and S as functions of a matrix's rows and columns; U = D S, G, what is known (delta + S xi0) of the motion,
-    at the anchor; the number of free axes; the anchor seen from the body now and then, and from the parent (None for a
+    parts: H; N and S as functions of a matrix's rows and columns; U = D S, G, what is known (delta + S xi0) of the
+    motion, at the anchor; the number of free axes; the anchor seen from the body now and then, and from the parent (None for a
     body that floats)"""
     H, gather, spread, U, G, known, k, arms = parts
 

@@ -1,6 +1,8 @@
 """Learned policies: a small network from observations to actions, in a file that NumPy alone can read."""
 
+import io
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from itertools import pairwise
@@ -11,6 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine.durable import MARK, SEAL_SIZE, read_checked, write_whole
 from vigym.engine.errors import InputError
 
 Array = NDArray[np.float64]
@@ -21,6 +24,7 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "ReLU": lambda x: np.maximum(x, 0.0),
     "ELU": lambda x: np.where(x > 0.0, x, np.expm1(np.minimum(x, 0.0))),
 }
+ZIP_END, ZIP_END_SIZE = b"PK\x05\x06", 22  # how a file of NumPy's ends by itself
 # Where the committed policy has a higher return than the scripted controller: vigym evaluate ID --policy ...
 LEARNED_IS_BETTER: tuple[str, ...] = ("VIHopper-v0", "VIHopperHop-v0", "VIQuadruped-v0", "VISnake-v0")
 
@@ -72,18 +76,19 @@ class LearnedPolicy:
         return (np.tanh(x) if self.squash else np.clip(x, -1.0, 1.0)).astype(np.float64)
 
     def save(self, path: Path) -> None:
-        """Write the file that `load` reads."""
+        """Write the file that `load` reads, whole and with a checksum."""
         arrays: dict[str, Any] = {f"weights{k}": weights for k, (weights, _) in enumerate(self.layers)}
         arrays |= {f"bias{k}": bias for k, (_, bias) in enumerate(self.layers)}
         told = {"activation": self.activation, "squash": self.squash, "clip": self.clip, "about": self.about}
-        with path.open("wb") as file:
-            np.savez_compressed(file, mean=self.mean, scale=self.scale, told=np.array(json.dumps(told)), **arrays)
+        file = io.BytesIO()
+        np.savez_compressed(file, mean=self.mean, scale=self.scale, told=np.array(json.dumps(told)), **arrays)
+        write_whole(path, file.getvalue(), checked=True)
 
     @classmethod
     def load(cls, path: Path) -> "LearnedPolicy":
-        """Read a file; InputError if it is not that of a policy."""
+        """Read a file; InputError if it is damaged, or not that of a policy. No code in it is run."""
         try:
-            with np.load(path) as file:
+            with np.load(io.BytesIO(content(path)), allow_pickle=False) as file:
                 told = json.loads(str(file["told"]))
                 count = sum(name.startswith("weights") for name in file.files)
                 layers = [(file[f"weights{k}"], file[f"bias{k}"]) for k in range(count)]
@@ -91,6 +96,15 @@ class LearnedPolicy:
                 return cls(layers, told["activation"], file["mean"], file["scale"], **options)
         except (OSError, EOFError, BadZipFile, KeyError, ValueError) as error:
             raise InputError(f"{path} is not a policy that `vigym train` wrote: {error}") from error
+
+
+def content(path: Path) -> bytes:
+    """What is in a policy's file, before its checksum; with a warning if it was written when there were none."""
+    data = path.read_bytes()
+    if MARK not in data[-SEAL_SIZE:] and data[-ZIP_END_SIZE:].startswith(ZIP_END):
+        warnings.warn(f"{path} has no checksum, as policies of earlier versions of vigym", stacklevel=3)
+        return data
+    return read_checked(path)
 
 
 def committed(env_id: str) -> Path:

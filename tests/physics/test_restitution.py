@@ -347,3 +347,25 @@ def test_bad_values():
     sim = Simulator(ball(0.5))
     with pytest.raises(InputError, match="must be 0 to 1"):
         sim.set_parameters(restitution=[1.5])
+
+
+@pytest.mark.parametrize("h", [0.01, 0.003])
+def test_a_corner_that_another_one_throws_down_bounces(h):
+    # A box at a slant meets the ground corner by corner; the rebound of one throws others down, in the same step.
+    # Without friction and with e = 1 every impact keeps the energy; it is lost only where corners strike together
+    # and Poisson's law would create some. Corners that were thrown down did not bounce: 0.58 on average at 3 ms.
+    n, rng = 64, np.random.default_rng(0)
+    m = Mechanism(gravity=(0, 0, 0))
+    m.add_body("box", mass=1.0, inertia=(0.02, 0.03, 0.04))
+    for i, corner in enumerate([(-0.2, -0.3), (-0.2, 0.3), (0.2, -0.3), (0.2, 0.3)]):
+        m.add_contact(f"corner{i}", "box", point=(*corner, -0.1), friction=0.0, restitution=1.0)
+    sim, heading = Simulator(m, dt=h, num_envs=n), rng.uniform(0, 2 * np.pi, n)
+    slant = 0.005 * np.stack([np.cos(heading), np.sin(heading), 0 * heading], -1)
+    q = np.concatenate([np.ones((n, 1)), slant], -1)
+    sim.set_state(x=[[0, 0, 0.12]], q=(q / np.linalg.norm(q, axis=-1, keepdims=True))[:, None], v=[[0, 0, -1.0]])
+    before = sim.energy()
+    sim.step(repeat=round(0.3 / h))
+    left = sim.energy() / before
+    assert sim.status.converged.all()
+    assert left.mean() > 0.97
+    assert left.max() < 1.0 + 1e-6

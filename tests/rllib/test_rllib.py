@@ -21,6 +21,8 @@ from vigym.training.rllib import checkpoints
 from vigym.training.rllib.config import restarted
 from vigym.training.rllib.export import normalisation
 from vigym.training.rllib.normalize import Normalize
+from vigym.training.runs import Run
+from vigym.training.trust import first_doubt
 
 SMALL = ["n_envs=8", "n_steps=32", "batch_size=128", "n_epochs=2"]
 SMALL += ["policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'ELU'}"]
@@ -47,9 +49,11 @@ def test_killed_and_resumed(tmp_path, capsys):
         finally:
             process.kill()
     assert not (home / "ray_results").exists()
+    assert first_doubt(folder) is None  # nobody else can write there, though Ray would let them
     steps = checkpoints.last(folder)
-    config, total = folder / "VICartPole-v0" / "config.yml", steps + 600
-    config.write_text(config.read_text().replace(f'"n_timesteps": {FOREVER}', f'"n_timesteps": {total}'))
+    run, total = Run.read(folder), steps + 600
+    run.settings["n_timesteps"] = total
+    run.write()
     assert main(["train", "--resume", str(folder), "--ray-runners", "1"]) == 0
     assert f"going on with {folder}, 1 runners with 8 environments each" in capsys.readouterr().out
     evaluated = np.load(folder / "evaluations.npz")["timesteps"]

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from faults import Faults, run_with_faults
 
 import vigym
 from vigym import InputError
@@ -195,3 +196,138 @@ def test_one_file_takes_one_recording_at_a_time(tmp_path):
     assert repr(whole) == "<Recording: 4 frames, 0.03 s, 2 bodies, 3 contacts>"
     with sim.record(path, title="boxes"):  # from the start, as any file that is opened to be written
         assert repr(vigym.Replay.load(path)) == "<Replay 'boxes': 1 frames, 0 s, 2 bodies, 3 contacts, without its end>"
+
+
+class Run:
+    """A run that is recorded, whatever happens to the file; what of it was reported as recorded."""
+
+    def __init__(self):
+        self.sim = boxes(1)
+
+    def prepare(self, folder):
+        self.seen, self.errors = [], []
+        with self.sim.record(folder / "run.vigym", title="old"):
+            pass
+
+    def operate(self, folder):
+        recorder = self.sim.record(folder / "run.vigym", title="new")
+        self.note()
+        for _ in range(5):
+            try:
+                self.sim.step()
+            except OSError as error:
+                self.errors.append(error)
+            else:
+                self.note()
+        assert recorder.is_open
+        recorder.close()
+
+    def note(self):
+        self.seen.append(self.sim.state.x[0])
+
+    def check(self, folder, outcome):
+        for recorder in self.sim.recorders:  # of a run that crashed
+            recorder._file.close()
+        self.sim.recorders = []
+        r = Recording.load(folder / "run.vigym")
+        if not self.seen:  # it could not begin
+            assert not outcome.succeeded
+            assert r.head["title"] in ("old", "new")
+            return
+        assert r.head["title"] == "new"
+        # a frame at which the process ended, or which is there although the disk failed, was not reported
+        assert len(r) == len(self.seen) or outcome.crashed
+        close(r.x[: len(self.seen)], self.seen)
+        assert r.complete or not outcome.succeeded
+        assert all("run.vigym" in str(error) for error in self.errors)
+
+
+def test_every_fault_is_told_and_no_reported_frame_is_lost(tmp_path):
+    run = Run()
+    assert run_with_faults(tmp_path, run.operate, run.check, prepare=run.prepare, makes=("run.vigym",)) > 60
+
+
+def test_a_disk_that_is_full_for_a_while(tmp_path):
+    """Frames before and after are there; those between raise an error that names the file and the reason."""
+    sim, path = boxes(1), tmp_path / "run.vigym"
+    with Faults(tmp_path) as disk:
+        with sim.record(path):
+            sim.step()
+            disk.begin()
+            for _ in range(3):
+                with pytest.raises(OSError, match=r"No space left on device: '.*run\.vigym'"):
+                    sim.step()
+            disk.end()
+            sim.step()
+        r = Recording.load(path)
+    assert r.complete
+    close(r.time / sim.dt, [0, 1, 5])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit there")
+def test_a_file_at_the_limit_of_the_system(tmp_path):
+    """The same with a limit of the system, which stores a part of a write: 180 of 198 frames were unreadable."""
+    import resource
+
+    sim, path = boxes(1), tmp_path / "run.vigym"
+    recorder = sim.record(path)
+    size = path.stat().st_size
+    before, signals = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    recorded = 1
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size + 1000, before[1]))
+        for _ in range(20):
+            try:
+                sim.step()
+            except OSError as error:
+                caught = str(error)
+            else:
+                recorded += 1
+        assert len(Recording.load(path)) == recorded
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, signals)
+    assert recorded < 15
+    assert "run.vigym" in caught
+    for _ in range(20):
+        sim.step()
+    recorder.close()
+    r = Recording.load(path)
+    assert (len(r), r.complete) == (recorded + 20, True)
+
+
+def test_a_recorder_that_fails_does_not_disturb_others(tmp_path):
+    sim = boxes(2)
+    (tmp_path / "full").mkdir()
+    with Faults(tmp_path / "full") as disk:
+        paths = tmp_path / "full" / "run.vigym", tmp_path / "run.vigym"
+        with sim.record(paths[0]), sim.record(paths[1], env=1):
+            disk.begin()
+            with pytest.raises(OSError, match=r"full/run\.vigym"):
+                sim.step()
+            with pytest.raises(OSError, match=r"full/run\.vigym"):
+                sim.set_state(v=np.zeros((2, 2, 3)))
+            disk.end()
+            sim.step()
+    close(Recording.load(paths[0]).time / sim.dt, [0, 2])
+    close(Recording.load(paths[1]).time / sim.dt, [0, 1, 1, 2])
+
+
+def test_frames_that_nobody_will_find_are_told(tmp_path):
+    sim, path = boxes(1), tmp_path / "run.vigym"
+    first = sim.record(path)
+    sim.step()
+    boxes(1).record(path).close()
+    with pytest.warns(RuntimeWarning, match=r"run\.vigym was deleted or replaced"):
+        first.close()
+    assert len(Recording.load(path)) == 1
+
+
+def test_what_cannot_be_read_is_not_recorded(tmp_path):
+    sim, path = boxes(1), tmp_path / "run.vigym"
+    path.write_bytes(b"precious")
+    for look in ({"title": 3}, {"camera": {"distance": np.nan}}, {"planes": [((0, 0, 0), 0.0)]}):
+        with pytest.raises(InputError, match=r"run\.vigym"):
+            sim.record(path, **look)
+    assert path.read_bytes() == b"precious"
+    assert not sim.recorders

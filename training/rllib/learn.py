@@ -5,10 +5,9 @@ where the command runs. A runner that is lost with its node is started anew wher
 go on.
 """
 
-import pickle
 import shutil
 import time
-from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import ray
@@ -17,6 +16,7 @@ from ray.tune.trainable import trainable
 from tqdm import tqdm
 
 from vigym.engine.errors import InputError
+from vigym.training import plain
 from vigym.training.evaluations import Evaluations
 from vigym.training.rllib.checkpoints import CHECKPOINT, STATE, last, save
 from vigym.training.rllib.cluster import connect
@@ -48,7 +48,7 @@ def train(run: Run, runners: int, steps: int) -> None:
     """Train from the checkpoint after so many steps, or from the start if these are 0."""
     algorithm, evaluations = build(run, runners, steps), Evaluations(run)
     if steps:
-        evaluations.kept = pickle.loads((run.folder / CHECKPOINT.format(steps) / STATE).read_bytes())
+        evaluations.restore(plain.load(run.folder / CHECKPOINT.format(steps) / STATE))
     else:
         run.write()
     each = algorithm.config.num_envs_per_env_runner
@@ -60,9 +60,11 @@ def train(run: Run, runners: int, steps: int) -> None:
 def build(run: Run, runners: int, steps: int = 0) -> Algorithm:
     """The algorithm, as it was after so many steps, or new if these are 0."""
     run.folder.mkdir(parents=True, exist_ok=True)
-    trainable.DEFAULT_STORAGE_PATH = str(run.folder.absolute())  # a folder there, not in the user's home,
-    algorithm = configuration(run, runners, steps=steps).build_algo()
-    Path(algorithm.logdir).rmdir()  # which stays empty
+    # Ray makes a folder for logs, which stays empty, and lets everybody write where that is: neither in the user's home
+    # nor in the run's folder
+    with TemporaryDirectory() as elsewhere:
+        trainable.DEFAULT_STORAGE_PATH = elsewhere
+        algorithm = configuration(run, runners, steps=steps).build_algo()
     if steps:
         algorithm.restore_from_path(str((run.folder / CHECKPOINT.format(steps)).absolute()))
         hand_out(algorithm)

@@ -6,8 +6,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import safe_mean
 from tqdm import tqdm
 
+from vigym.engine.durable import write_whole
 from vigym.training.evaluations import Evaluations
-from vigym.training.runs import write_whole
 from vigym.training.sb3 import checkpoints
 from vigym.training.sb3.export import policy_of
 from vigym.training.stopping import Stop
@@ -61,27 +61,27 @@ class Evaluation(BaseCallback):
             self.logger.record(name, value)
         self.logger.dump(steps)
         if best:
-            write_whole(run.folder / "best_model.zip", self.model.save)
+            write_whole(run.folder / "best_model.zip", self.model.save, checked=True)
             if (normalize := self.model.get_vec_normalize_env()) is not None:
-                write_whole(run.folder / "best_vecnormalize.pkl", lambda path: normalize.save(str(path)))
+                write_whole(run.folder / "best_vecnormalize.pkl", lambda path: normalize.save(str(path)), checked=True)
 
 
 class Checkpoints(BaseCallback):
     """A checkpoint every so many steps, and when the run is asked to stop (Ctrl-C or SIGTERM): then that ends it.
 
     spent: seconds of the run until now, on the clock and of the processor
+    stop: tells whether it is asked to
     """
 
-    def __init__(self, evaluations: Evaluations, spent: dict[str, float]) -> None:
+    def __init__(self, evaluations: Evaluations, spent: dict[str, float], stop: Stop) -> None:
         super().__init__()
         self.spent, self.began = spent, clocks()
         self.evaluations, self.run = evaluations, evaluations.run
         self.every = self.next = self.run.arguments["checkpoint_every"]
-        self.stop, self.stopped = Stop(), False
+        self.stop, self.stopped = stop, False
 
     def _on_training_start(self) -> None:
         self.next = self.every * (self.num_timesteps // self.every + 1)
-        self.stop.__enter__()
 
     def times(self) -> dict[str, float]:
         """Seconds of the run so far, interruptions left out."""
@@ -96,9 +96,6 @@ class Checkpoints(BaseCallback):
 
     def _on_step(self) -> bool:
         return not self.stopped
-
-    def _on_training_end(self) -> None:
-        self.stop.__exit__()
 
 
 def clocks() -> dict[str, float]:

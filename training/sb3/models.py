@@ -1,11 +1,8 @@
 """Models of Stable-Baselines3 on native batches, as a run's settings say."""
 
-from typing import Any
-
 from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
-from stable_baselines3.common.monitor import ResultsWriter
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 from torch import nn
 from torch.utils.tensorboard import SummaryWriter
@@ -13,15 +10,18 @@ from torch.utils.tensorboard import SummaryWriter
 from vigym.engine.errors import InputError
 from vigym.envs.controllers.learned import ACTIVATIONS
 from vigym.training.runs import Run
-from vigym.training.sb3 import checkpoints
+from vigym.training.sb3.monitor import monitored
 from vigym.training.sb3.schedule import Linear
 from vigym.training.sb3.vec_env import NativeVecEnv
 
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
 
 
-def build(run: Run) -> BaseAlgorithm:
-    """A new model on new environments; InputError for hyperparameters that it does not take."""
+def build(run: Run, *, append: bool = False) -> BaseAlgorithm:
+    """A new model on new environments; InputError for hyperparameters that it does not take.
+
+    append: go on with the table of episodes that is there
+    """
     settings = dict(run.settings)
     total, n_envs = settings.pop("n_timesteps"), settings.pop("n_envs")
     try:
@@ -36,7 +36,7 @@ def build(run: Run) -> BaseAlgorithm:
             if activation not in ACTIVATIONS:
                 raise InputError(f"activation_fn must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
             network["activation_fn"] = getattr(nn, activation)
-        env: VecEnv = batch(run)
+        env: VecEnv = batch(run, append=append)
         if settings.pop("normalize", False):
             env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
         return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
@@ -46,20 +46,10 @@ def build(run: Run) -> BaseAlgorithm:
         raise InputError(f"hyperparameters of {run.algo}: {error}") from error
 
 
-def load(run: Run, steps: int, state: dict[str, Any]) -> BaseAlgorithm:
-    """The model of the checkpoint after that many steps, with its environments."""
-    return checkpoints.load(run.folder, steps, state, ALGORITHMS[run.algo], batch(run, append=True), device="cpu")
-
-
 def batch(run: Run, *, append: bool = False) -> VecMonitor:
-    """The native batch, its episodes written to 0.monitor.csv; `append` goes on with that file."""
-    file = str(run.folder / "0.monitor.csv")
+    """The native batch, with the table of its episodes."""
     env = NativeVecEnv(run.env_id, run.settings["n_envs"], num_threads=run.arguments["threads"], **run.env_kwargs)
-    if not append:
-        return VecMonitor(env, file)
-    monitored = VecMonitor(env)
-    monitored.results_writer = ResultsWriter(file, override_existing=False)
-    return monitored
+    return monitored(env, run.folder, append=append)
 
 
 def use_logger(model: BaseAlgorithm, run: Run) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import math
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,7 +63,9 @@ class Stage:
         scene.set_up_direction("+z")
         scene.configure_fog(2.0 * camera.distance, 4.0 * camera.distance, color=(255, 255, 255))
         self.world = scene.add_frame("/world", show_axes=False)
-        self.bodies = [scene.add_frame(f"/world/{k} {name}", show_axes=False) for k, name in enumerate(names)]
+        # letters and digits: a slash would make another node, and names may come from a stranger's file
+        plain = [re.sub(r"[^\w -]", "_", name)[:80] for name in names]
+        self.bodies = [scene.add_frame(f"/world/{k} {name}", show_axes=False) for k, name in enumerate(plain)]
         looks: dict[tuple[int, tuple[float, ...]], list[Mesh]] = {}
         for part in parts_of(mechanism, {}, scenery):
             looks.setdefault((part.body, part.color), []).append(mesh(part))

@@ -41,8 +41,8 @@ class Arrows:
         scale: metres an arrow is long per newton.
         """
         contacts = mechanism.contacts
-        names = [body.name for body in mechanism.bodies]
-        body = [names.index(contact.body) for contact in contacts]
+        place = {body.name: k for k, body in enumerate(mechanism.bodies)}
+        body = [place[contact.body] for contact in contacts]
         arm = np.array([contact.point for contact in contacts]).reshape(-1, 3)
         drop = np.array([contact.radius * contact.normal for contact in contacts]).reshape(-1, 3)
         points = np.asarray(x, float)[body] + rotate(np.asarray(q, float)[body], arm) - drop

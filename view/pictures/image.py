@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 
 
@@ -41,7 +42,7 @@ def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:
     data = np.insert(lines, 0, 2, axis=1).tobytes()
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(data, 9)), (b"IEND", b""))
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n")
-        for name, body in chunks:
-            file.write(struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)))
+    parts = [
+        struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body)) for name, body in chunks
+    ]
+    write_whole(path, b"\x89PNG\r\n\x1a\n" + b"".join(parts))

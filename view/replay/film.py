@@ -2,11 +2,13 @@
 
 import contextlib
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.validation import count, number
 from vigym.view.extra import require
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 MP4 = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]
 GIF = ["-filter_complex", "[0:v]split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=none"]
+MOST_PICTURES = 200_000  # of a film; almost two hours
 
 
 def film(
@@ -40,17 +43,30 @@ def film(
         raise InputError(f"width and height of an MP4 must be even, got {w} x {h}")
     rate = number(fps or (30.0 if moving else 20.0), "fps", InputError, above=0.0)
     speed = number(speed, "speed", InputError, above=0.0)
+    pictures = (replay.time[-1] + 1e-9) * rate / speed
+    if pictures > MOST_PICTURES:
+        raise InputError(f"{path} would have {pictures:.3g} pictures, more than {MOST_PICTURES}: choose another speed")
     times = np.arange(0.0, replay.time[-1] + 1e-9, speed / rate)
-    command = [ffmpeg, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
-    command += ["-s", f"{w}x{h}", "-r", f"{rate:g}", "-i", "-", *(MP4 if moving else GIF), str(path)]
     renderer, draw_forces = replay.renderer(w, h), forces and bool(replay.forces.shape[1])
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+
+    def draw() -> Iterator[bytes]:
+        for time in tqdm(times, desc=path.name, unit="picture"):
+            x, q, pressed = replay.at(time)
+            arrows = replay.arrows(x, q, pressed) if draw_forces else None
+            yield renderer.render(x, q, arrows=arrows).tobytes()
+
+    command = [ffmpeg, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command += ["-s", f"{w}x{h}", "-r", f"{rate:g}", "-i", "-", *(MP4 if moving else GIF)]
+    write_whole(path, lambda partial: encode(command, draw(), partial, path))
+
+
+def encode(command: list[str], pictures: Iterable[bytes], partial: Path, path: Path) -> None:
+    """Have ffmpeg write the pictures to `partial`, which errors call `path`."""
+    with subprocess.Popen([*command, str(partial)], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):  # ffmpeg says why
-            for time in tqdm(times, desc=path.name, unit="picture"):
-                x, q, pressed = replay.at(time)
-                arrows = replay.arrows(x, q, pressed) if draw_forces else None
-                process.stdin.write(renderer.render(x, q, arrows=arrows).tobytes())
-        complaint = process.communicate()[1].decode(errors="replace").strip()
+            for picture in pictures:
+                process.stdin.write(picture)
+        complaint = process.communicate()[1].decode(errors="replace").strip().replace(str(partial), str(path))
     if process.returncode:
         raise InputError(f"{path} could not be written: {complaint or f'ffmpeg ended with {process.returncode}'}")

@@ -38,16 +38,17 @@ def page(replay: "Replay", *, forces: bool = True) -> str:
 
 def insert(text: str, replay: "Replay") -> str:
     """The player's page with title and plots."""
-    data = json.dumps(series(replay)).replace("</", "<\\/")
+    # names come from strangers: without "<", nothing in them ends or opens anything in the page
+    data = json.dumps(series(replay)).replace("<", "\\u003c")
     script = files("vigym.view.replay").joinpath("plots.js").read_text(encoding="utf-8")
     at = text.rindex("</body>")
     return f"{text[:at]}<script>const REPLAY = {data};\n{script}</script>{text[at:]}"
 
 
 def series(replay: "Replay") -> dict[str, Any]:
-    """What is plotted: the times, and lines by name in every plot."""
+    """What is plotted: the times, and lines with their names in every plot."""
     every = max(1, -(-len(replay) // MOST_POINTS))
-    names = [contact["name"] for contact in replay.head["contacts"]]
+    names = [contact.name for contact in replay.mechanism.contacts]
     plots: list[dict[str, Any]] = []
     if names:
         pressed = np.linalg.norm(replay.forces, axis=-1)
@@ -65,7 +66,8 @@ def _lines(names: list[str], values: Array, summary: str, together: Array) -> di
 
 
 def _plot(title: str, unit: str, lines: dict[str, Array], every: int) -> dict[str, Any]:
-    kept = {name: _digits(values[::every], 4) for name, values in lines.items()}
+    # a list: JavaScript sorts the keys of an object, and one of them, __proto__, is not what it looks like
+    kept = [{"name": name, "values": _digits(values[::every], 4)} for name, values in lines.items()]
     return {"title": title, "unit": unit, "lines": kept}
 
 

@@ -44,14 +44,14 @@
   heading.onclick = () => { body.hidden = !body.hidden; };
 
   function plot({ title, unit, lines }) {
-    const values = Object.values(lines);
+    const values = lines.map((line) => line.values);
     let low = Infinity, high = -Infinity;
     for (const line of values) for (const v of line) { low = Math.min(low, v); high = Math.max(high, v); }
     if (high - low < 1e-30) { low -= 0.5; high += 0.5; }
     const label = document.createElement("div");
     label.style.cssText = `margin-top:4px;width:${WIDTH}px;white-space:nowrap;overflow:hidden`;
     label.append(unit ? `${title} [${unit}]` : title);
-    const told = Object.keys(lines).map((name, k) => {
+    const told = lines.map(({ name }, k) => {
       const value = document.createElement("span");
       value.title = name;
       value.style.cssText = `margin-left:6px;color:${COLORS[k % COLORS.length]}`;

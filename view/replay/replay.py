@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
-from vigym.engine.recording import Recording
+from vigym.engine.recording import Recording, unreadable
 from vigym.engine.rotation import Array
+from vigym.engine.validation import show
 
 if TYPE_CHECKING:
     from vigym.view.pictures.arrows import Arrows
@@ -27,14 +29,16 @@ class Replay(Recording):
     def load(cls, path: str | os.PathLike[str]) -> "Replay":
         """Read a file that `record` wrote; InputError if nothing of it can be shown."""
         recording = super().load(path)
-        if not len(recording):
-            raise InputError(f"{os.fspath(path)} has no frame")
+        with unreadable(path):
+            if not len(recording):
+                raise InputError(f"it has no frame: {recording.damage or 'it ends before the first one'}")
+            check_camera(recording)
         return recording  # type: ignore[return-value]
 
     @property
     def rate(self) -> float:
         """Frames a second."""
-        return (len(self) - 1) / self.time[-1] if self.time[-1] > 0.0 else 1.0
+        return (len(self) - 1) / self.time[-1] if len(self) > 1 and self.time[-1] > 0.0 else 1.0
 
     @cached_property
     def camera(self) -> "Camera":
@@ -54,9 +58,9 @@ class Replay(Recording):
     def at(self, time: float) -> tuple[Array, Array, Array]:
         """Poses and forces in between, straight from frame to frame, but not across the start of an episode."""
         k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
-        if k + 1 == len(self) or self.start[k + 1]:
+        if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
             return self.x[k], self.q[k], self.forces[k]
-        s = max(0.0, (time - self.time[k]) / (self.time[k + 1] - self.time[k]))
+        s = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
         near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
         x, q, forces = (
             (1.0 - s) * now + s * then
@@ -96,11 +100,14 @@ class Replay(Recording):
         return page(self, forces=forces)
 
     def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
-        """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`."""
+        """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`.
+
+        The file has its name when all of it is on the disk; until then, one that was there stays.
+        """
         path = Path(path)
         kind = path.suffix.lower()
         if kind == ".html":
-            path.write_text(self.html(forces=forces, **options), encoding="utf-8")
+            write_whole(path, self.html(forces=forces, **options))
         elif kind in (".mp4", ".gif"):
             from vigym.view.replay.film import film
 
@@ -117,3 +124,15 @@ class Replay(Recording):
         """For notebooks."""
         source = html.escape(self.html(), quote=True)
         return f'<iframe srcdoc="{source}" width="100%" height="520" style="border:1px solid #ddd"></iframe>'
+
+
+def check_camera(recording: Recording) -> None:
+    """Raise InputError if the camera that was recorded cannot be."""
+    from vigym.view.pictures.camera import Camera
+
+    if recording.head["camera"] is None:
+        return
+    body = Camera.from_config(recording.head["camera"]).trackbodyid
+    names = {body.name for body in recording.mechanism.bodies}
+    if not (body is None or (body in names if isinstance(body, str) else 0 <= body < len(names))):
+        raise InputError(f"its camera follows body {show(body)}, which is unknown")

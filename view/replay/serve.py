@@ -13,7 +13,8 @@ from vigym.view.replay.replay import Replay
 def present(replay: Replay, out: tuple[Path, ...], speed: float, forces: bool, browser: bool) -> None:
     """Write the files, or serve the page until Ctrl-C."""
     if not replay.complete:
-        print(f"the recording has no end (a crash, or it is still being written): {len(replay)} frames of it")
+        why = replay.damage or "a crash, or it is still being written"
+        print(f"the recording has no end ({why}): {len(replay)} frames of it")
     for path in out:
         options = {"speed": speed} if path.suffix.lower() in (".mp4", ".gif") else {}
         print(f"wrote {replay.save(path, forces=forces, **options)}")

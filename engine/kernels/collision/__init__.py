@@ -6,6 +6,6 @@
     detect.py      which pairs are near, and the contacts of a lane group
     links.py       the order in which bodies that touch are eliminated
 
-A solid is a core, a box of half lengths (hx, hy, hz), with a radius around it: spheres have a point for a core, capsules
-a segment along z. Planes have no core; their free side is that of z.
+A solid is a core, a box of half lengths (hx, hy, hz), with a radius around it: spheres have a point for a core,
+capsules a segment along z. Planes have no core; their free side is that of z.
 """

@@ -26,7 +26,8 @@ from vigym.engine.kernels.collision.manifold import (
     PARTNER_WAY,
     SWAP,
 )
-from vigym.engine.kernels.collision.space import BOX, PLANE, add, dot, length, sub, turn, turn_back as back
+from vigym.engine.kernels.collision.space import BOX, PLANE, add, dot, length, sub, turn
+from vigym.engine.kernels.collision.space import turn_back as back
 from vigym.engine.kernels.integrator import advance
 from vigym.engine.kernels.simd import rows, shared
 
@@ -108,7 +109,9 @@ def is_near(m, t, couple, lane):
 def here(m, t, k, i, lane):
     """Solid k of body i at the current pose."""
     parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    return placed(parts[0], parts[1], parts[2], k, three(rows(t, "x"), i, 0, lane), matrix_of(four(rows(t, "q"), i, lane)))
+    return placed(
+        parts[0], parts[1], parts[2], k, three(rows(t, "x"), i, 0, lane), matrix_of(four(rows(t, "q"), i, lane))
+    )
 
 
 @shared
@@ -170,8 +173,8 @@ def at_found(m, t, k, i, lane):
 def write_slot(m, s, t, slot, couple, near, k, lane):
     """Feature k of a couple, and what the laws need of it, into a slot."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
-    body, found, usual = rows(m, "collider_body"), rows(t, "found"), rows(m, "usual")
-    i, j, n = body[first], body[second], rows(m, "n_bodies")[0]
+    body, found = rows(m, "collider_body"), rows(t, "found")
+    i, j = body[first], body[second]
     rows(t, "pair_contact_body")[slot], rows(t, "pair_contact_other")[slot] = i, j
     rows(t, "pair_contact_pair")[slot] = near
     swap = found[k, SWAP, lane]
@@ -372,7 +375,7 @@ def keep_contacts(m, s, t, group):
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     slots = rows(t, "n_slots")[0]
     ensure(m, s, t, group, MEMORY, slots + 1)
-    keys, size = rows(s, "memory_key"), rows(t, "touch_key")
+    keys = rows(s, "memory_key")
     for lane in range(lanes):
         if good[0, 0, lane] < 0.5:
             continue

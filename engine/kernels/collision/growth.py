@@ -1,7 +1,7 @@
 """Room for more contacts while a kernel runs: it asks, and the stores grow (store.py).
 
-Compiled code cannot allocate memory that Python knows. It calls back: `more` of the scratch store is the address of a function of Python's
-that takes (thread, group, kind, number), and returns when there is room.
+Compiled code cannot allocate memory that Python knows. It calls back: `more` of the scratch store is the address of a
+function of Python's that takes (thread, group, kind, number), and returns when there is room.
 """
 
 import ctypes

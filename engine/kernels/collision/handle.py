@@ -1,8 +1,8 @@
 """Stores as the scalar code of this folder sees them, so that it is compiled once and not for each kind of mechanism.
 
-To a kernel, the layout of a store is part of its type. Here it is data: a handle is (address of a group's table, address
-of `columns`, lanes), and `columns` of a store tells for each of NAMES which entry of the table has its address, and how
-many numbers a block has. Uncompiled, a handle is the group itself.
+To a kernel, the layout of a store is part of its type. Here it is data: a handle is (address of a group's table,
+address of `columns_of`, lanes), and `columns_of` a store tells for each of NAMES which entry of the table has its
+address, and how many numbers a block has. Uncompiled, a handle is the group itself.
 """
 
 import numba
@@ -41,7 +41,9 @@ NAMES = FLOATS + INTEGERS
 
 def describe(store):
     """Fill in `columns` of a store."""
-    found = {name: (column, int(np.prod(shape or (), dtype=int))) for column, (name, shape, _) in enumerate(store.layout[1])}
+    found = {
+        name: (column, int(np.prod(shape or (), dtype=int))) for column, (name, shape, _) in enumerate(store.layout[1])
+    }
     store.columns_of[:] = np.array([found.get(name, (0, 0)) for name in NAMES]).ravel()
 
 

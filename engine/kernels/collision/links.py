@@ -9,8 +9,8 @@ block between every two of its links, the parent among them. For each link l of 
     up_out        block of row parent, column j;   up_in     row j, column parent
     fill          block of row j, column k, for every link of i to a k
 
-Blocks are numbered: 0 takes what concerns the world, which does not move; `own_block` of a body is what fill adds to its
-own D. Links of a body are in the order of elimination.
+Blocks are numbered: 0 takes what concerns the world, which does not move; `own_block` of a body is what fill adds to
+its own D. Links of a body are in the order of elimination.
 """
 
 from vigym.engine.kernels.collision.growth import BLOCKS, FILLS, LINKS, ensure
@@ -38,7 +38,7 @@ def block(m, t, i, j):
 @shared
 def order(m, s, t, group):
     """Links, blocks and fill of the near pairs of a lane group."""
-    n, body, rank = rows(m, "n_bodies")[0], rows(m, "order"), rows(m, "rank")
+    n, body = rows(m, "n_bodies")[0], rows(m, "order")
     linked, own, first = rows(t, "linked"), rows(t, "own_block"), rows(t, "first_link")
     near = rows(t, "n_near")[0]
     for k in range((n + 1) * (n + 1)):

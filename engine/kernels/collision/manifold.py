@@ -179,7 +179,7 @@ def round_box(found, a, box, swap, reach):
     if ha == 0.0:
         return n
     n = near_box(found, n, 40.0, swap, along(p, ha, u), radius, box, reach)
-    centre, axes, half, _ = box
+    axes, half = box[1], box[2]
     for number in range(12):
         q, k = edge(box, number), number // 4
         w, i, j = axes[k], (k + 1) % 3, (k + 2) % 3
@@ -283,9 +283,9 @@ def face_face(found, ref, inc, k, way, swap, reach):
         p = along(bottom, s * hb, B) if along_a else along(bottom, s * ha, A)
         d = sub(p, top)
         x, y, ux, uy = dot(d, P), dot(d, Q), dot(u, P), dot(u, Q)
-        for e in range(4):
-            along_p = e < 2  # edges of ref along P, at Q = -hq, hq; then along Q
-            r = 1.0 if e & 1 else -1.0
+        for g in range(4):
+            along_p = g < 2  # edges of ref along P, at Q = -hq, hq; then along Q
+            r = 1.0 if g & 1 else -1.0
             w, hw = (P, hp) if along_p else (Q, hq)
             line = r * hq if along_p else r * hp
             slope, start = (uy, y) if along_p else (ux, x)
@@ -299,7 +299,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
                     facing = sign(dot(away, n))
                     gap = facing * dot(away, sub(p, q)) / size
                     if gap < reach:
-                        edges = 12.0 * (4.0 * i + c) + (4.0 * k + e)
+                        edges = 12.0 * (4.0 * i + c) + (4.0 * k + g)
                         key = 400.0 + edges + (144.0 if (way > 0.0) != (out > 0.0) else 0.0)
                         count = note(found, count, (EDGES, swap, key), p, q, w, times(facing, u), gap)
     return count

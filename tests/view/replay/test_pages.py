@@ -9,7 +9,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from replay.browser import PATIENCE, Browser, wait
+from replay.hostile import HOSTILE, hostile
 
+import vigym
 from vigym.envs.controllers import scripted
 
 MIDDLE = np.s_[150:400, 190:400]  # of the window: the robot, without plots and messages
@@ -107,6 +109,19 @@ def test_a_notebook_shows_it_inline(browser, replay, tmp_path):
     (tmp_path / "notebook.html").write_text(page, encoding="utf-8")
     browser.open((tmp_path / "notebook.html").as_uri())
     browser.until("frames[0].vigym && frames[0].vigym.now() > 0.1", "the player in the notebook to play")
+
+
+def test_names_are_only_names(browser, tmp_path):
+    """Of the title, the bodies and the contacts: nothing in them becomes a part of the page, or runs."""
+    hostile(tmp_path / "run.vigym", HOSTILE[:4])
+    page = vigym.Replay.load(tmp_path / "run.vigym").save(tmp_path / "run.html")
+    browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.alert = () => { window.ran = true }")
+    browser.open(page.as_uri())
+    browser.until("!!window.vigym && !!document.querySelector('#vigym-plots span')", "the plots")
+    assert (
+        browser.run("[...document.querySelectorAll('#vigym-plots span')].slice(0, 4).map(e => e.title)") == HOSTILE[:4]
+    )
+    assert not browser.run("window.ran || !!document.getElementById('hostile')")
 
 
 # -------------------- the live page

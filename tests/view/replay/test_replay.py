@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import DependencyNotInstalled
+from replay.hostile import HOSTILE, hostile
 
 import vigym
 from vigym import InputError, Replay
@@ -188,8 +189,8 @@ def test_other_files_are_refused(replay, tmp_path):
 
 def test_the_page_holds_the_plots_and_is_of_moderate_size(replay):
     text = replay.html()
-    data = json.loads(re.search(r"const REPLAY = (\{.*\});\n", text)[1].replace("<\\/", "</"))
-    plots = {plot["title"]: plot["lines"] for plot in data["plots"]}
+    data = plotted(text)
+    plots = {plot["title"]: {line["name"]: line["values"] for line in plot["lines"]} for plot in data["plots"]}
     assert set(plots) == {"gap", "contact force", "joint error", "reward"}
     assert len(plots["gap"]) == 4
     np.testing.assert_allclose(plots["reward"]["reward"], replay.reward, rtol=1e-3)
@@ -200,13 +201,27 @@ def test_the_page_holds_the_plots_and_is_of_moderate_size(replay):
     assert html.unescape(re.search(r'srcdoc="([^"]*)"', frame)[1])[:100] == text[:100]
 
 
-def test_titles_cannot_break_out_of_the_page(tmp_path):
-    from vigym.envs.demo import box
+def plotted(page):
+    """The data that the page's plots are drawn from."""
+    return json.loads(re.search(r"const REPLAY = (\{.*\});\n", page)[1])
 
-    sim = box()
-    sim.record(tmp_path / "run.vigym", title="</script><b>").close()
-    page = Replay.load(tmp_path / "run.vigym").html()
-    assert "</script><b>" not in page
+
+@pytest.mark.parametrize("first", range(0, len(HOSTILE), 4))
+def test_names_cannot_break_out_of_the_page(tmp_path, first):
+    names = HOSTILE[first : first + 4]
+    hostile(tmp_path / "run.vigym", names)
+    replay = Replay.load(tmp_path / "run.vigym")
+    page = replay.save(tmp_path / "run.html").read_text(encoding="utf-8")
+    told = [name.replace("\ud800", "?") for name in names]
+    data = plotted(page)
+    assert [line["name"] for line in data["plots"][0]["lines"]] == told
+    assert data["title"] == "".join(HOSTILE).replace("\ud800", "?")
+    # none of it opens or closes anything: our script is one element, and what is around it is the player's
+    script = page[page.index("const REPLAY") :]
+    assert "<" not in script[: script.index("\n")]
+    for name in (*HOSTILE[:6], "hostile"):
+        assert name not in page.replace(script, "")
+    assert script.count("</script") == 1
 
 
 # -------------------- Gymnasium's videos

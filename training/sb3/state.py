@@ -1,0 +1,137 @@
+"""All that the future of a training depends on, as plain data: taken from a model, and put into a new one like it."""
+
+import operator
+import random
+import warnings
+from collections import deque
+from typing import Any
+
+import numpy as np
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
+
+from vigym.engine.errors import InputError
+from vigym.training.sb3.vec_env import NativeVecEnv
+
+State = dict[str, Any]
+# Attributes of SB3's classes that change while they learn, apart from the networks and their optimizers
+COUNTS = ("num_timesteps", "_episode_num", "_n_updates", "_current_progress_remaining")
+SEEN = ("_last_obs", "_last_episode_starts", "_last_original_obs")
+RECENT = ("ep_info_buffer", "ep_success_buffer")
+MONITOR = ("episode_returns", "episode_lengths", "episode_count")
+STATISTICS = ("obs_rms", "ret_rms")
+TRANSITIONS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+
+
+def state_of(model: BaseAlgorithm) -> State:
+    """State of a model, its environments and all generators of random numbers."""
+    normalize = wrapper(model, VecNormalize)
+    return {
+        "networks": model.get_parameters(),
+        "variables": {name: operator.attrgetter(name)(model) for name in variables(model)},
+        "attributes": {name: getattr(model, name) for name in (*COUNTS, *SEEN)},
+        "recent": {name: list(getattr(model, name)) for name in RECENT},
+        "normalisation": None if normalize is None else statistics(normalize),
+        "replay": transitions(model) if isinstance(model, OffPolicyAlgorithm) else None,
+        "env": env_state(model),
+        "generators": generators(model),
+    }
+
+
+def set_state(model: BaseAlgorithm, state: State) -> None:
+    """Put a new model, of the same settings, where `state_of` found the other one."""
+    model.set_parameters(state["networks"], exact_match=True, device="cpu")
+    for name, value in state["variables"].items():
+        operator.attrgetter(name)(model).data = value
+    vars(model).update({name: state["attributes"][name] for name in (*COUNTS, *SEEN)})
+    vars(model).update({name: deque(state["recent"][name], maxlen=model._stats_window_size) for name in RECENT})
+    if (normalize := wrapper(model, VecNormalize)) is not None:
+        for name in STATISTICS:
+            vars(getattr(normalize, name)).update(state["normalisation"][name])
+        normalize.returns = state["normalisation"]["returns"]
+    if isinstance(model, OffPolicyAlgorithm):
+        set_transitions(model, state["replay"])
+    set_env_state(model, state["env"])
+    set_generators(model, state["generators"])
+
+
+def variables(model: BaseAlgorithm) -> list[str]:
+    """Tensors that are learned outside of networks, such as SAC's coefficient of entropy."""
+    return model._get_torch_save_params()[1]
+
+
+def statistics(normalize: VecNormalize) -> State:
+    """Means and variances of observations and returns, and returns so far of the episodes that run."""
+    return {name: dict(vars(getattr(normalize, name))) for name in STATISTICS} | {"returns": normalize.returns}
+
+
+def transitions(model: OffPolicyAlgorithm) -> State:
+    """Filled part of the replay buffer, and where its next transition goes."""
+    buffer = model.replay_buffer
+    assert buffer is not None
+    filled = buffer.buffer_size if buffer.full else min(buffer.pos + 1, buffer.buffer_size)
+    arrays = {name: getattr(buffer, name)[:filled] for name in TRANSITIONS if hasattr(buffer, name)}
+    return {"arrays": arrays, "pos": buffer.pos, "full": buffer.full}
+
+
+def set_transitions(model: OffPolicyAlgorithm, state: State) -> None:
+    """Fill the replay buffer as `transitions` found it."""
+    buffer = model.replay_buffer
+    assert buffer is not None
+    for name, array in state["arrays"].items():
+        getattr(buffer, name)[: len(array)] = array
+    buffer.pos, buffer.full = state["pos"], state["full"]
+
+
+def wrapper(model: BaseAlgorithm, kind: type) -> Any:
+    """The wrapper of that kind around the model's environments, or the native batch itself; None if there is none."""
+    env = model.get_env()
+    while env is not None and not isinstance(env, kind):
+        env = getattr(env, "venv", None)
+    return env
+
+
+def env_state(model: BaseAlgorithm) -> State:
+    """State of the environments, and of the episodes that run in them."""
+    monitor = wrapper(model, VecMonitor)
+    native = wrapper(model, NativeVecEnv).env.get_state()
+    return {"native": native, "monitor": {name: getattr(monitor, name) for name in MONITOR}}
+
+
+def set_env_state(model: BaseAlgorithm, state: State) -> None:
+    """Put the environments where `env_state` found them; into new episodes, with a warning, if their states are those
+    of another version of vigym."""
+    try:
+        wrapper(model, NativeVecEnv).env.set_state(state["native"])
+    except InputError as error:
+        warnings.warn(
+            f"the environments start new episodes, as their states cannot be restored ({error}); what was learned is "
+            "kept, but the training does not go on bit for bit",
+            stacklevel=2,
+        )
+        model._last_obs = model.get_env().reset()
+        model._last_episode_starts = np.ones(model.n_envs, bool)
+        if (normalize := wrapper(model, VecNormalize)) is not None:
+            model._last_original_obs = normalize.get_original_obs()
+        return
+    vars(wrapper(model, VecMonitor)).update({name: state["monitor"][name] for name in MONITOR})
+
+
+def generators(model: BaseAlgorithm) -> State:
+    """States of the generators of random numbers that SB3 draws from."""
+    return {
+        "python": random.getstate(),
+        "numpy": np.random.get_state(),  # noqa: NPY002
+        "torch": torch.get_rng_state(),
+        "actions": model.action_space.np_random.bit_generator.state,
+    }
+
+
+def set_generators(model: BaseAlgorithm, states: State) -> None:
+    """Go on where `generators` found them."""
+    random.setstate(states["python"])
+    np.random.set_state(states["numpy"])  # noqa: NPY002
+    torch.set_rng_state(states["torch"])
+    model.action_space.np_random.bit_generator.state = states["actions"]
