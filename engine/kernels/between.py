@@ -9,9 +9,9 @@ owner's, at either pose,
     z       the owner's point, of two edges that where they are nearest
 
 and d(gap) = n . (motion of the owner's material at z - that of the partner's), whichever feature it is. Slip is
-measured over the step in the partner's frame, so that a common motion of both changes nothing: the way of the owner's point, and
-the rotation vector of the relative turn times the owner's radius (contact.py). Rows F and M are those of the FIRST
-body; those of the second are the same with the opposite sign, moved to its centre of mass (`spread_pair`).
+measured over the step in the partner's frame, so that a common motion of both changes nothing: the way of the owner's
+point, and the rotation vector of the relative turn times the owner's radius (contact.py). Rows F and M are those of
+the FIRST body; those of the second are the same with the opposite sign, moved to its centre of mass (`spread_pair`).
 """
 
 from vigym.engine.kernels.collision import manifold

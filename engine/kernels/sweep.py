@@ -46,7 +46,7 @@ def slots(m, s, t):
 
 
 def each_contact(function):
-    """A function `f(kind, m, s, t, c)` of one contact, called for those with the ground, then for all between bodies."""
+    """A function `f(kind, m, s, t, c)` of one contact, called for those with the ground, then those between bodies."""
 
     @functools.wraps(function)
     def between(m, s, t, c):

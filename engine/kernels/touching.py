@@ -53,9 +53,10 @@ def put(block, values):
 def eliminate_links(m, t, i, parts):
     """Carry the blocks of body i to what it is linked with, and what is known of it to their r.
 
-    parts: H; N and S as functions of a matrix's rows and columns; U = D S, G, what is known (delta + S xi0) of the
-    motion, at the anchor; the number of free axes; the anchor seen from the body now and then, and from the parent (None for a
-    body that floats)"""
+    parts: H; N and S as functions of a matrix's rows and columns; U = D S, G, what is known (delta + S xi0) of
+    the motion, at the anchor; the number of free axes; the anchor seen from the body now and then, and from the
+    parent (None for a body that floats)
+    """
     H, gather, spread, U, G, known, k, arms = parts
 
     def prepare(link):
