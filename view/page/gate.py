@@ -17,7 +17,7 @@ MOST_VISITORS = 64  # connections at a time, so that they do not use up the file
 Rule = Callable[[Any], bool]
 Visitor = Any  # a connection; compared by identity
 
-log = logging.getLogger("vigym.page")
+log = logging.getLogger("vigym.view.page")
 
 
 @dataclass

@@ -27,7 +27,7 @@ MOST_BYTES = 2**16  # of a message of a page; they have some hundred
 PAUSE = 0.001  # s between two messages of a page: a flood of them is slowed down
 
 _starting = threading.Lock()
-_log = logging.getLogger("vigym.page.websockets")
+_log = logging.getLogger("vigym.view.page.websockets")
 # Whoever connects and talks nonsense would otherwise fill the terminal with tracebacks.
 _log.addFilter(lambda record: record.getMessage() != "opening handshake failed")
 
