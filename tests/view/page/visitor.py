@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 import zstandard
-from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 PATIENCE = 120.0  # s, on a busy machine
@@ -50,11 +49,3 @@ def controls(connection):
 def update(uuid, **updates):
     """The message of a page whose control has changed."""
     return msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": uuid, "updates": updates})
-
-
-def outlived(connection):
-    """Whether the server still answers this connection: what was sent before has then been read."""
-    try:
-        return connection.ping().wait(PATIENCE)
-    except ConnectionClosed:
-        return False
