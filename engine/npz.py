@@ -17,6 +17,7 @@ from vigym.engine.errors import InputError
 from vigym.engine.validation import show
 
 MOST_ARRAYS = 100
+_CHARACTERS = 0x110000  # of Unicode
 # Version 1.0 of NumPy's format, as numpy.save writes it: magic, length of the head, the head.
 _HEAD = re.compile(
     rb"\x93NUMPY\x01\x00..\{'descr': '([<>](?:f4|f8|U\d{1,9}))', 'fortran_order': (True|False), "
@@ -53,5 +54,7 @@ def _array(data: bytes) -> NDArray[Any]:
     shape = tuple(int(size) for size in head[3].replace(b",", b" ").split())
     if math.prod(shape) * dtype.itemsize != len(data) - head.end():
         raise InputError(f"an array of shape {shape} in it has {len(data) - head.end():,} bytes")
+    if dtype.kind == "U" and np.frombuffer(data, dtype.str[0] + "u4", offset=head.end()).max(initial=0) >= _CHARACTERS:
+        raise InputError("a text in it has characters that there are not")  # which NumPy would stumble over later
     array = np.ndarray(shape, dtype, data, head.end(), order="F" if head[2] == b"True" else "C")
     return array.astype(dtype.newbyteorder("="))

@@ -1,7 +1,7 @@
 """Files that were written to be slow, large or wrong: name -> a function that writes one of about `size` bytes.
 
-`python tests/formats/adversaries.py NAME SIZE` reads one in this process, and prints what came of it: seconds of the
-processor, peak memory and the outcome.
+`python tests/formats/adversaries.py SIZE [NAME]` reads one, or all, in this process, and prints what came of each:
+seconds of the processor, peak memory of the process so far in MB, and the outcome.
 """
 
 import io
@@ -110,9 +110,15 @@ def policy(**other: bytes) -> dict[str, bytes]:
 
 
 def bomb(size: int, method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """About a thousand times as large when it is unpacked (deflated)."""
-    half = npy(np.zeros((2, size * 60), "f4")), npy(np.zeros(size * 60, "f4"))
-    return archive(policy(weights0=half[0], bias0=half[1]), method)
+    """About a thousand times as large when it is unpacked."""
+    file, zeros = io.BytesIO(), b"\0" * 2**20
+    with zipfile.ZipFile(file, "w", method) as out:
+        for name, data in policy(weights0=npy(np.zeros(0, "f4"), (2, size * 120))).items():
+            with out.open(name, "w", force_zip64=True) as member:
+                member.write(data)
+                for _ in range(size * 960 // len(zeros) if name == "weights0.npy" else 0):
+                    member.write(zeros)
+    return file.getvalue()
 
 
 URDF: dict[str, Callable[[int], bytes]] = {
@@ -197,7 +203,7 @@ def names() -> list[str]:
 
 
 def read(name: str, size: int, folder: Path) -> str:
-    """Write the file and read it as a user would; "read", or the class of the error and its text."""
+    """Write the file and read it as a user would; JSON: name, seconds, memory, "read" or the error."""
     from vigym import load_urdf
     from vigym.envs.controllers.learned import LearnedPolicy
 
@@ -213,7 +219,6 @@ def read(name: str, size: int, folder: Path) -> str:
     else:
         path = folder / "policy.npz"
         path.write_bytes(POLICIES[what](size))
-    base = resource.getrusage(resource.RUSAGE_SELF)
     started = time.process_time()
     warnings.simplefilter("ignore")
     try:
@@ -225,10 +230,11 @@ def read(name: str, size: int, folder: Path) -> str:
     except Exception as error:
         outcome = f"{type(error).__name__}: {str(error).replace(str(folder), '')}"
     seconds = time.process_time() - started
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return json.dumps([seconds, after // 1024, (after - base.ru_maxrss) // 1024, outcome[:2000]])
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return json.dumps([name, round(seconds, 2), memory, outcome[:2000]])
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        print(read(sys.argv[1], int(float(sys.argv[2])), Path(folder)))
+    for chosen in sys.argv[2:] or names():
+        with tempfile.TemporaryDirectory() as folder:
+            print(read(chosen, int(float(sys.argv[1])), Path(folder)), flush=True)
