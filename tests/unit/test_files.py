@@ -39,9 +39,9 @@ def test_what_the_system_makes_up_holds_nothing(tmp_path: Path) -> None:
 
 def test_the_reason_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"0123456789")
-    with pytest.raises(InputError, match="^it has 10 bytes; at most 9 are read$"):
+    with pytest.raises(InputError, match=r"^it has 10 bytes; at most 9 are read$"):
         read_regular(tmp_path / "file", 9)
-    with pytest.raises(InputError, match="^No such file"):
+    with pytest.raises(InputError, match=r"^No such file"):
         read_regular(tmp_path / "none", 9)
     with pytest.raises(InputError, match="no file can have this name"):
         read_regular(tmp_path / "no\0ne", 9)
