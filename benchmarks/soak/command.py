@@ -30,7 +30,7 @@ def soak(
 ) -> None:
     """Run random actions, spoilt files and killed processes for hours, and report what did not hold.
 
-    Writes soak.md, soak.json and the files that failed; Ctrl-C ends it with a report. The exit status is 1 if something
+    Writes a report (Markdown and JSON) and the files that failed; Ctrl-C ends it with a report. The exit status is 1 if something
     failed. Each turn has a seed of its own, the report names that of every failure.
 
     Args:

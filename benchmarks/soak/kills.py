@@ -14,10 +14,12 @@ from vigym.engine.recording import Recording
 
 NETWORK = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
 TRAIN = [
-    *("VICartPole-v0", "--steps", "20000", "--checkpoint-every", "1000", "--eval-every", "2000"),
+    *("VICartPole-v0", "--steps", "8000", "--checkpoint-every", "1000", "--eval-every", "2000"),
     *("--eval-episodes", "2", "--set", "n_envs=8", "n_steps=32", "n_epochs=2", "batch_size=256", NETWORK),
 ]
-MOST_KILLS = 20  # of one run, which then may end
+MOST_KILLS = 50  # of one run
+# Answers of `vigym train --resume` to a run that was killed too early, or too late
+NO_CHECKPOINT, FINISHED = "no checkpoint to resume from", "is finished"
 RECORD = """
 import sys, gymnasium, vigym
 env = gymnasium.make("VIPendulum-v0").unwrapped
@@ -36,36 +38,34 @@ def train(result: Result, until: float, seed: int) -> None:
         return
     rng = Random(seed)
     with tempfile.TemporaryDirectory() as folder:
-        began = time.monotonic()
-        arguments = [*TRAIN, "--seed", str(seed), "--out", folder]
+        arguments = fresh = [*TRAIN, "--seed", str(seed), "--out", folder]
         for _ in range(MOST_KILLS):
-            code, said, seconds = _train(arguments, rng.uniform(0.5, 20.0) if time.monotonic() < until else None)
-            result.most("longest life of a process, s", seconds)
-            found = list(Path(folder).glob("*/VICartPole-v0_*"))
+            code, said = _train(arguments, rng.uniform(0.5, 20.0) if time.monotonic() < until else None)
             if code is None:
                 result.count("processes killed")
-                if found and any(found[0].glob("*/args.yml")):  # else it was killed before it had begun
-                    arguments = ["--resume", str(found[0])]
-                continue
-            result.count("processes that ended")
-            if code and "no whole checkpoint" not in said and "no checkpoint" not in said:
-                result.fail(f"seed {seed}: vigym train {' '.join(arguments[:2])} ended with {code}: {said[-500:]}")
-            elif code:
+                runs = sorted(Path(folder).glob("*/*/*/args.yml"), key=lambda path: path.stat().st_mtime)
+                arguments = ["--resume", str(runs[-1].parents[1])] if runs else fresh
+            elif code and NO_CHECKPOINT in said:
                 result.count("killed before the first checkpoint")
-            break
-        result.most("longest turn, s", time.monotonic() - began)
+                arguments = fresh
+            else:
+                result.count("runs that ended")
+                result.count("of them resumed", arguments is not fresh)
+                if code and FINISHED not in said:
+                    result.fail(f"seed {seed}: vigym train {' '.join(arguments[:2])} ended with {code}: {said[-500:]}")
+                return
+        result.fail(f"seed {seed}: a run of training did not end after {MOST_KILLS} processes")
 
 
-def _train(arguments: list[str], after: float | None) -> tuple[int | None, str, float]:
-    """Status, or None if it was killed after so many seconds; what it said; how long it lived."""
-    began = time.monotonic()
+def _train(arguments: list[str], after: float | None) -> tuple[int | None, str]:
+    """Status, or None if it was killed after so many seconds; what it said."""
     command = [sys.executable, "-m", "vigym", "train", *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             _, said = process.communicate(timeout=after)
-            return process.returncode, said, time.monotonic() - began
+            return process.returncode, said
         except subprocess.TimeoutExpired:
-            return None, "", time.monotonic() - began
+            return None, ""
         finally:
             process.kill()
 
