@@ -30,8 +30,8 @@ def soak(
 ) -> None:
     """Run random actions, spoilt files and killed processes for hours, and report what did not hold.
 
-    Writes a report (Markdown and JSON) and the files that failed; Ctrl-C ends it with a report. The exit status is 1 if something
-    failed. Each turn has a seed of its own, the report names that of every failure.
+    Writes a report (Markdown and JSON) and the files that failed; Ctrl-C ends it with a report. The exit status is 1 if
+    something failed. Each turn has a seed of its own, the report names that of every failure.
 
     Args:
         hours: How long; 0.01 is the short form, of half a minute.

@@ -18,6 +18,8 @@ from vigym.formats.urdf.inertia import box_inertia, combine, possible, repair
 from vigym.formats.urdf.parts import IDENTITY, JointPart, Link, Pose, placed
 from vigym.formats.urdf.xml import Element
 
+LARGEST = 1e100  # of masses, inertias and places: sums and products of a few of them are still numbers
+
 
 @dataclass(frozen=True)
 class Options:
@@ -127,8 +129,8 @@ def arrange(links: Mapping[str, Link], joints: Sequence[JointPart], root: str, o
             leader[joint.child] = leader[name] if fixed else joint.child
             inside[joint.child] = inside[name] @ joint.origin if fixed else IDENTITY
             rest[joint.child] = rest[name] @ joint.origin
-            if not np.isfinite(rest[joint.child].position).all():
-                raise joint.element.error("its place is too far away to compute with; correct its <origin>")
+            if not (np.abs(rest[joint.child].position) < LARGEST).all():
+                raise joint.element.error(f"its place is {LARGEST:g} m away, or further; correct its <origin>")
             pending.append(joint.child)
     above = {joint.child: joint for joint in joints}
     found: dict[str, list[tuple[Link, Pose]]] = {}
@@ -152,8 +154,8 @@ def _group(name: str, members: tuple[tuple[Link, Pose], ...], joint: JointPart |
         R = rotation_matrix(pose.orientation)
         parts.append((mass, pose.apply(link.com), R @ inertia @ R.T))
     mass, com, inertia = combine(parts)
-    if not np.isfinite([mass, *com, *inertia.flat]).all():
-        raise members[0][0].element.error("its mass or inertia is too large to compute with; correct its <inertial>")
+    if not (np.abs([mass, *com, *inertia.flat]) < LARGEST).all():
+        raise members[0][0].element.error(f"its mass or inertia is {LARGEST:g} or more; correct its <inertial>")
     if mass <= 0.0:
         if joint is None:
             fix = "the robot cannot float without it: load it with floating=False, or add an <inertial>"
@@ -185,6 +187,6 @@ def _sound_inertia(mass: float, inertia: Array, members: tuple[tuple[Link, Pose]
         raise inertial.error(f"{what}, and no shape to take them from; give <inertia> values > 0")
     inertial.note(f"{what}; taken from the box around its shapes, {' x '.join(f'{s:.4g}' for s in size)} m, instead")
     J = box_inertia(mass, size)
-    if not np.isfinite(J).all():
+    if not (J < LARGEST).all():
         raise inertial.error(f"{what}, and shapes too large to take them from; give <inertia> values > 0")
     return J if possible(J) else repair(J)

@@ -146,6 +146,13 @@ URDF: dict[str, Callable[[int], bytes]] = {
         link(0),
         repeated(size, lambda k: link(k + 1, SOLID + shape('<box size="1 1 1"/>')) + joint(k, 0, k + 1, "fixed")),
     ),
+    "within the limits": lambda size: robot(
+        link(0),
+        repeated(
+            min(size, 1_600_000),
+            lambda k: link(k + 1, SOLID + (shape('<box size="1 1 1"/>') if k < 2400 else "")) + joint(k, k, k + 1),
+        ),
+    ),
     "one mesh": lambda size: robot(link("a", SOLID + repeated(size, lambda k: shape('<mesh filename="mesh.obj"/>')))),
     "lost meshes": lambda size: robot(
         link("a", SOLID + repeated(size, lambda k: f'<visual><geometry><mesh filename="{k}.obj"/></geometry></visual>'))
