@@ -14,12 +14,13 @@ from vigym.engine.recording import Recording
 
 NETWORK = "policy_kwargs={'net_arch': [16, 16], 'activation_fn': 'Tanh'}"
 TRAIN = [
-    *("VICartPole-v0", "--steps", "8000", "--checkpoint-every", "1000", "--eval-every", "2000"),
+    *("VICartPole-v0", "--steps", "40000", "--checkpoint-every", "1000", "--eval-every", "2000"),
     *("--eval-episodes", "2", "--set", "n_envs=8", "n_steps=32", "n_epochs=2", "batch_size=256", NETWORK),
 ]
 MOST_KILLS = 50  # of one run
 # Answers of `vigym train --resume` to a run that was killed too early, or too late
 NO_CHECKPOINT, FINISHED = "no checkpoint to resume from", "is finished"
+BEGAN = ("writing to", "going on with")  # the first line of one that learns
 RECORD = """
 import sys, gymnasium, vigym
 env = gymnasium.make("VIPendulum-v0").unwrapped
@@ -40,7 +41,8 @@ def train(result: Result, until: float, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         arguments = fresh = [*TRAIN, "--seed", str(seed), "--out", folder]
         for _ in range(MOST_KILLS):
-            code, said = _train(arguments, rng.uniform(0.5, 20.0) if time.monotonic() < until else None)
+            code, began, said = _train(arguments, rng.uniform(0.0, 5.0) if time.monotonic() < until else None)
+            result.count("processes that went on", began and arguments is not fresh)
             if code is None:
                 result.count("processes killed")
                 runs = sorted(Path(folder).glob("*/*/*/args.yml"), key=lambda path: path.stat().st_mtime)
@@ -50,22 +52,23 @@ def train(result: Result, until: float, seed: int) -> None:
                 arguments = fresh
             else:
                 result.count("runs that ended")
-                result.count("of them resumed", arguments is not fresh)
                 if code and FINISHED not in said:
                     result.fail(f"seed {seed}: vigym train {' '.join(arguments[:2])} ended with {code}: {said[-500:]}")
                 return
         result.fail(f"seed {seed}: a run of training did not end after {MOST_KILLS} processes")
 
 
-def _train(arguments: list[str], after: float | None) -> tuple[int | None, str]:
-    """Status, or None if it was killed after so many seconds; what it said."""
-    command = [sys.executable, "-m", "vigym", "train", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+def _train(arguments: list[str], after: float | None) -> tuple[int | None, bool, str]:
+    """Status, or None if it was killed so many seconds after it began to learn; whether it began; what it said."""
+    command, pipe = [sys.executable, "-u", "-m", "vigym", "train", *arguments], subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         try:
+            assert process.stdout is not None
+            began = process.stdout.readline().startswith(BEGAN)
             _, said = process.communicate(timeout=after)
-            return process.returncode, said
+            return process.returncode, began, said
         except subprocess.TimeoutExpired:
-            return None, ""
+            return None, began, ""
         finally:
             process.kill()
 

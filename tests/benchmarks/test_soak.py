@@ -33,19 +33,26 @@ def test_steps_and_recordings(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 @pytest.mark.slow
 def test_training_goes_on(tmp_path: Path) -> None:
     pytest.importorskip("stable_baselines3")
-    main(["soak", "--hours", "0.01", "--parts", "training", "--out", str(tmp_path)])
+    main(["soak", "--hours", "0.03", "--parts", "training", "--out", str(tmp_path)])
     found = report(tmp_path)
-    assert found["counts"]["training"]["processes killed"] >= 1
+    assert found["counts"]["training"]["processes killed"] >= 2
+    assert found["counts"]["training"]["processes that went on"] >= 1
     assert found["counts"]["training"]["runs that ended"] >= 1
 
 
 def test_training_is_resumed_until_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed before its first checkpoint starts anew; one that ends with an error is told."""
     monkeypatch.setattr(kills, "find_spec", lambda name: name)
-    answers = [(None, ""), (1, "x has no checkpoint to resume from: start"), (None, ""), (1, "KeyError: 'lost'")]
+    answers = [
+        (None, True, ""),
+        (1, False, "x has no checkpoint to resume from: start"),
+        (None, True, ""),
+        (None, True, ""),
+        (1, False, "KeyError: 'lost'"),
+    ]
     given = []
 
-    def train(arguments: list[str], after: float | None) -> tuple[int | None, str]:
+    def train(arguments: list[str], after: float | None) -> tuple[int | None, bool, str]:
         given.append(arguments)
         if "--out" in arguments:
             folder = (
@@ -59,9 +66,10 @@ def test_training_is_resumed_until_it_ends(tmp_path: Path, monkeypatch: pytest.M
     result = Result(tmp_path, {})
     result.begin("training")
     kills.train(result, 0.0, seed=3)
-    assert [arguments[0] for arguments in given] == ["VICartPole-v0", "--resume", "VICartPole-v0", "--resume"]
+    assert [arguments[0] for arguments in given] == ["VICartPole-v0", "--resume"] * 2 + ["--resume"]
     assert given[3][1].endswith("VICartPole-v0_3")
-    assert result.counts["training"]["processes killed"] == 2
+    assert result.counts["training"]["processes killed"] == 3
+    assert result.counts["training"]["processes that went on"] == 1
     assert len(result.failures) == 1
     assert "KeyError: 'lost'" in result.failures[0]
 
