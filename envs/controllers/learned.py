@@ -57,6 +57,7 @@ class LearnedPolicy:
     ) -> None:
         if activation not in ACTIVATIONS:
             raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        mean, scale = np.asarray(mean, float), np.asarray(scale, float)
         if mean.ndim != 1 or scale.shape != mean.shape or not (scale > 0.0).all():
             raise InputError(f"mean and scale must be of one shape (n,), scale > 0, got {mean.shape} and {scale.shape}")
         if not clip > 0.0:
@@ -65,7 +66,7 @@ class LearnedPolicy:
         if not layers or [weights.shape for weights, _ in layers] != list(pairwise(sizes)):
             raise InputError(f"layers do not fit: {[weights.shape for weights, _ in layers]} after {len(mean)} inputs")
         self.layers, self.activation, self.squash = list(layers), activation, squash
-        self.mean, self.scale, self.clip = np.asarray(mean, float), np.asarray(scale, float), float(clip)
+        self.mean, self.scale, self.clip = mean, scale, float(clip)
         self.about = dict(about or {})
 
     def reset(self) -> None:
