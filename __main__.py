@@ -33,6 +33,10 @@ COMMANDS = {
         "vigym.benchmarks.reproduction.reproduce:reproduce",
         "Run the paper's experiments again, and set its claims beside what is measured.",
     ),
+    "soak": (
+        "vigym.benchmarks.soak.command:soak",
+        "Run random actions, spoilt files and killed processes for hours, and report what did not hold.",
+    ),
     "train": (
         "vigym.training.train:train",
         "Learn a policy for an environment, with Stable-Baselines3 on this machine or with Ray RLlib on many.",

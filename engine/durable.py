@@ -95,11 +95,19 @@ def read_checked(path: str | os.PathLike[str]) -> bytes:
     """What was written with `checked=True`; InputError, with the file's name, if it is damaged."""
     with naming(path), open(path, "rb") as file:
         data = file.read()
+    try:
+        return unsealed(data)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)} is damaged: {error}") from error
+
+
+def unsealed(data: bytes) -> bytes:
+    """What is before the checksum of such a file; InputError, with the reason alone, if it is damaged."""
     content, seal = data[:-SEAL_SIZE], data[-SEAL_SIZE:]
     if not seal.startswith(MARK):
-        raise InputError(f"{os.fspath(path)} is damaged: it does not end with its checksum, so its end is missing")
+        raise InputError("it does not end with its checksum, so its end is missing")
     if seal != _seal(hashlib.sha256(content)):
-        raise InputError(f"{os.fspath(path)} is damaged: its content does not match its checksum")
+        raise InputError("its content does not match its checksum")
     return content
 
 

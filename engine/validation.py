@@ -19,6 +19,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 # A direction or quaternion shorter than this is a mistake (or all zeros), not a direction.
 _SHORTEST = 1e-12
+_MOST_NAMES, _LONGEST_NAME = 1000, 100  # among which `suggestion` looks for the nearest
 
 _repr = reprlib.Repr()
 _repr.maxother = _repr.maxstring = 80
@@ -101,7 +102,9 @@ def identifier(value: Any, what: str, error: type[VigymError] = MechanismError) 
 def suggestion(value: str, known: Iterable[str]) -> str:
     """The end of an "unknown name" message: the close matches, else everything there is (up to 10)."""
     names = list(known)
-    if close := difflib.get_close_matches(value, names):
+    # The search takes as long as the product of all lengths: what is not typed by hand is not searched.
+    typed = [name for name in names[:_MOST_NAMES] if len(name) <= _LONGEST_NAME]
+    if len(value) <= _LONGEST_NAME and (close := difflib.get_close_matches(value, typed)):
         return "did you mean " + " or ".join(repr(name) for name in close) + "?"
     if not names:
         return "there are none yet"

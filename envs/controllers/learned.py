@@ -8,16 +8,21 @@ from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine.durable import MARK, SEAL_SIZE, read_checked, write_whole
+from vigym.engine.durable import MARK, SEAL_SIZE, unsealed, write_whole
 from vigym.engine.errors import InputError
+from vigym.engine.files import read_regular
+from vigym.engine.npz import read_arrays
+from vigym.engine.validation import show
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.float32]
+
+MOST_BYTES = 50_000_000  # of a policy's file, packed or unpacked: weights of three layers of 2,000 units
+MOST_CHARACTERS = 100_000  # of what it tells about itself
 
 ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "Tanh": np.tanh,
@@ -52,11 +57,16 @@ class LearnedPolicy:
     ) -> None:
         if activation not in ACTIVATIONS:
             raise InputError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        mean, scale = np.asarray(mean, float), np.asarray(scale, float)
+        if mean.ndim != 1 or scale.shape != mean.shape or not (scale > 0.0).all():
+            raise InputError(f"mean and scale must be of one shape (n,), scale > 0, got {mean.shape} and {scale.shape}")
+        if not clip > 0.0:
+            raise InputError(f"clip must be > 0, got {clip}")
         sizes = [len(mean), *(len(bias) for _, bias in layers)]
-        if [weights.shape for weights, _ in layers] != list(pairwise(sizes)):
+        if not layers or [weights.shape for weights, _ in layers] != list(pairwise(sizes)):
             raise InputError(f"layers do not fit: {[weights.shape for weights, _ in layers]} after {len(mean)} inputs")
         self.layers, self.activation, self.squash = list(layers), activation, squash
-        self.mean, self.scale, self.clip = np.asarray(mean, float), np.asarray(scale, float), float(clip)
+        self.mean, self.scale, self.clip = mean, scale, float(clip)
         self.about = dict(about or {})
 
     def reset(self) -> None:
@@ -86,25 +96,54 @@ class LearnedPolicy:
 
     @classmethod
     def load(cls, path: Path) -> "LearnedPolicy":
-        """Read a file; InputError if it is damaged, or not that of a policy. No code in it is run."""
+        """Read a file; InputError if it is damaged, not that of a policy, or larger than MOST_BYTES. No code in it is
+        run."""
         try:
-            with np.load(io.BytesIO(content(path)), allow_pickle=False) as file:
-                told = json.loads(str(file["told"]))
-                count = sum(name.startswith("weights") for name in file.files)
-                layers = [(file[f"weights{k}"], file[f"bias{k}"]) for k in range(count)]
-                options = {name: told[name] for name in ("clip", "squash", "about")}
-                return cls(layers, told["activation"], file["mean"], file["scale"], **options)
-        except (OSError, EOFError, BadZipFile, KeyError, ValueError) as error:
+            arrays = read_arrays(content(path), MOST_BYTES)
+            told = _told(arrays)
+            count = sum(name.startswith("weights") for name in arrays)
+            layers = [(_floats(arrays, f"weights{k}", 2), _floats(arrays, f"bias{k}", 1)) for k in range(count)]
+            mean, scale = _floats(arrays, "mean", 1), _floats(arrays, "scale", 1)
+            return cls(layers, mean=mean, scale=scale, **told)
+        except InputError as error:
             raise InputError(f"{path} is not a policy that `vigym train` wrote: {error}") from error
+
+
+def _floats(arrays: Mapping[str, NDArray[Any]], name: str, n_axes: int) -> NDArray[Any]:
+    """An array of finite numbers with so many axes."""
+    if name not in arrays:
+        raise InputError(f"it has no {name}")
+    array = arrays[name]
+    if array.dtype.kind != "f" or array.ndim != n_axes:
+        raise InputError(f"{name} must be floats of {n_axes} axes, got {array.dtype} of shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite")
+    return array
+
+
+def _told(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """Arguments of a policy that are no arrays, which the file has as JSON."""
+    told = arrays.get("told")
+    if told is None or told.dtype.kind != "U" or told.shape or told.nbytes > 4 * MOST_CHARACTERS:
+        raise InputError(f"it has no text of at most {MOST_CHARACTERS:,} characters called told")
+    try:
+        values = json.loads(str(told))
+    except (ValueError, RecursionError) as cause:
+        raise InputError(f"told is not JSON: {show(str(cause))}") from cause
+    kinds = {"activation": str, "clip": float, "squash": bool, "about": dict}
+    for name, kind in kinds.items():
+        if not isinstance(values, dict) or not isinstance(values.get(name), kind):
+            raise InputError(f"told has no {name}, or not of its kind: {show(values)}")
+    return {name: values[name] for name in kinds}
 
 
 def content(path: Path) -> bytes:
     """What is in a policy's file, before its checksum; with a warning if it was written when there were none."""
-    data = path.read_bytes()
+    data = read_regular(path, MOST_BYTES)
     if MARK not in data[-SEAL_SIZE:] and data[-ZIP_END_SIZE:].startswith(ZIP_END):
         warnings.warn(f"{path} has no checksum, as policies of earlier versions of vigym", stacklevel=3)
         return data
-    return read_checked(path)
+    return unsealed(data)
 
 
 def committed(env_id: str) -> Path:

@@ -12,10 +12,11 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.formats.urdf.contact import touching
-from vigym.formats.urdf.parts import JointPart
+from vigym.formats.urdf.parts import JointPart, Link
 from vigym.formats.urdf.tree import Arrangement
 from vigym.formats.urdf.xml import Element, UrdfError
 
+MOST_CONTACTS = 20_000
 _KINDS = {"continuous": "revolute"}  # the others have the same names in the engine
 
 
@@ -55,7 +56,7 @@ def _add_joint(mechanism: Mechanism, joint: JointPart, arrangement: Arrangement)
 def add_contacts(
     mechanism: Mechanism,
     arrangement: Arrangement,
-    links: Sequence[str],
+    links: Sequence[Link],
     friction: float,
     cylinders: str,
     rim_points: int,
@@ -64,13 +65,16 @@ def add_contacts(
 
     friction: for links that have none of their own. Links that are fixed to the world cannot touch it.
     """
-    for name in links:
-        group = arrangement.group[name]
+    count = 0
+    for link in links:
+        name, group, pose = link.name, arrangement.group[link.name], arrangement.inside[link.name]
         if group.name == WORLD:
             continue
-        link, pose = next(member for member in group.members if member[0].name == name)
         found = [touching(geometry, cylinders, rim_points) for geometry in link.collisions]
         spheres = [(point, radius) for points, radius in found for point in points]
+        count += len(spheres)
+        if count > MOST_CONTACTS:
+            raise link.element.error(f"there are more than {MOST_CONTACTS:,} contacts; choose links with contacts=")
         for k, (point, radius) in enumerate(spheres):
             with _place_of(link.element):
                 mechanism.add_contact(

@@ -1,9 +1,11 @@
 """Contact points and spheres from collision shapes: what of a link may touch the ground."""
 
+import os
 from itertools import product
 
 import numpy as np
 
+from vigym.engine.errors import InputError
 from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from vigym.engine.validation import Array
 from vigym.formats.urdf.mesh import bounds
@@ -22,14 +24,19 @@ def mesh_box(geometry: Geometry) -> tuple[Array, Array] | None:
             f"mesh {mesh.filename!r} is not found; put it beside the file, name its package's folder in packages=, "
             "or choose other links with contacts="
         )
+    boxes, key = element.document.boxes, (os.path.realpath(mesh.path), mesh.path.suffix)
     try:
-        box = bounds(mesh.path)
-    except (ValueError, OSError) as cause:
+        if key not in boxes:  # however often a file names it
+            boxes[key] = bounds(mesh.path)
+    except InputError as cause:
         raise element.error(f"mesh {str(mesh.path)!r} cannot be read: {cause}; export it again") from cause
+    box = boxes[key]
     if box is None:
         element.note(f"mesh {mesh.filename!r} has a format that is not read (OBJ and STL are), no shape made from it")
         return None
     low, high = np.sort(box * mesh.scale, axis=0)
+    if not np.isfinite(high - low).all():
+        raise element.error(f"mesh {mesh.filename!r} is too large to compute with; give a smaller scale")
     return 0.5 * (low + high), high - low
 
 

@@ -25,6 +25,7 @@ from vigym.formats.urdf.xml import Element, UrdfError, UrdfWarning, parse
 __all__ = ["LinkFrame", "Mesh", "Mimic", "UrdfError", "UrdfModel", "UrdfWarning", "load_urdf", "read_urdf"]
 
 MIMIC = ("error", "free")
+MOST_LINKS = 10_000
 Named = TypeVar("Named", Link, JointPart)
 
 
@@ -82,14 +83,14 @@ class UrdfModel:
         x, q: poses of the bodies, (..., n_bodies, 3 | 4), as in `Simulator.state`. Links as in `links`.
         """
         x, q = np.asarray(x, float), np.asarray(q, float)
-        names = [body.name for body in self.mechanism.bodies]
+        index = {body.name: i for i, body in enumerate(self.mechanism.bodies)}
         positions = np.zeros((*x.shape[:-2], len(self.links), 3))
         orientations = np.zeros((*x.shape[:-2], len(self.links), 4))
         for k, frame in enumerate(self.links.values()):
             if frame.body == WORLD:
                 positions[..., k, :], orientations[..., k, :] = frame.position, frame.orientation
             else:
-                i = names.index(frame.body)
+                i = index[frame.body]
                 positions[..., k, :] = x[..., i, :] + rotate(q[..., i, :], frame.position)
                 orientations[..., k, :] = multiply(q[..., i, :], frame.orientation)
         return positions, orientations
@@ -146,29 +147,30 @@ def read_urdf(
     _check_choice(mimic, MIMIC, "mimic")
     folders = {name: Path(folder) for name, folder in (packages or {}).items()}
 
-    robot = parse(file)
-    materials = read_materials(robot)
-    links = _by_name([read_link(element, materials, folders) for element in robot.all("link")])
-    joints = _by_name([read_joint(element) for element in robot.all("joint")])
-    mimics = _mimics(joints, mimic)
-    arrangement = arrange(links, list(joints.values()), find_root(robot, links, list(joints.values())), options)
-    if not arrangement.bodies():
-        raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
-    mechanism = build(arrangement, list(joints.values()))
-    touching = _contact_links(robot, links, contacts, options.floating)
-    add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is an error that says where it is
+        robot = parse(file)
+        materials = read_materials(robot)
+        links = _by_name([read_link(element, materials, folders) for element in _some(robot, "link")])
+        joints = _by_name([read_joint(element) for element in _some(robot, "joint")])
+        mimics = _mimics(joints, mimic)
+        arrangement = arrange(links, list(joints.values()), find_root(robot, links, list(joints.values())), options)
+        if not arrangement.bodies():
+            raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
+        mechanism = build(arrangement, list(joints.values()))
+        touching = [links[name] for name in _contact_links(robot, links, contacts, options.floating)]
+        add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
 
-    model = UrdfModel(
-        name=robot.attributes.get("name", ""),
-        path=file,
-        mechanism=mechanism,
-        links={name: _frame(link, arrangement, options) for name, link in links.items()},
-        meshes=tuple(mesh for link in links.values() for mesh in _meshes(link, arrangement)),
-        world_shapes=tuple(shape for group in arrangement.fixed() for shape in group.shapes()),
-        velocity_limits={name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)},
-        mimics=mimics,
-        warnings=tuple(robot.document.notes),
-    )
+        model = UrdfModel(
+            name=robot.attributes.get("name", ""),
+            path=file,
+            mechanism=mechanism,
+            links={name: _frame(link, arrangement, options) for name, link in links.items()},
+            meshes=tuple(mesh for link in links.values() for mesh in _meshes(link, arrangement)),
+            world_shapes=tuple(shape for group in arrangement.fixed() for shape in group.shapes()),
+            velocity_limits={name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)},
+            mimics=mimics,
+            warnings=robot.document.warnings,
+        )
     for text in model.warnings:
         warn(text, UrdfWarning, stacklevel=2)
     return model
@@ -177,6 +179,14 @@ def read_urdf(
 def _check_choice(value: object, known: Sequence[object], what: str) -> None:
     if value not in known:
         raise MechanismError(f"{what} must be one of {', '.join(map(repr, known))}, got {show(value)}")
+
+
+def _some(robot: Element, tag: str) -> list[Element]:
+    """The links or joints of a robot; an error if there are too many of them."""
+    found = list(robot.all(tag))
+    if len(found) > MOST_LINKS:
+        raise found[MOST_LINKS].error(f"there are {len(found):,} {tag}s; at most {MOST_LINKS:,} are read")
+    return found
 
 
 def _by_name(parts: Iterable[Named]) -> dict[str, Named]:

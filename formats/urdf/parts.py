@@ -3,7 +3,7 @@
 Lengths in m, masses in kg, angles in rad. Poses are (position, orientation) of a frame in the one it is written in.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "
 _LINK_PARTS = ("inertial", "visual", "collision", "contact", "audio_source", "self_collision_checking", "verbose")
 _JOINT_PARTS = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller")
 _SHORTEST_AXIS = 1e-9
+_MOST_HINTS = 1000  # files have a few dozen tags; looking for the nearest one takes long
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +193,7 @@ def _geometry(element: Element, materials: Mapping[str, Color], packages: Mappin
             if not scale.all():
                 raise part.error(f"scale={show(part.attributes['scale'])} must not be zero")
             filename = part.text("filename")
-            path = find_mesh(filename, part.document.path, packages)
+            path = find_mesh(filename, part.document.folders, packages)
             return Geometry(part, pose, mesh=MeshPart(filename, path, scale), color=color)
         if part.tag in ("box", "sphere", "cylinder", "capsule"):
             try:
@@ -279,8 +280,15 @@ def _limits(element: Element, kind: str) -> tuple[float, float, float, float]:
     return lower, upper, effort, velocity
 
 
-def _note_unknown(element: Element, known: Iterable[str]) -> None:
+def _note_unknown(element: Element, known: tuple[str, ...]) -> None:
     """Warn about parts whose name looks like a typing mistake; what else is unknown belongs to other programs."""
     for part in element.elements:
-        if part.tag not in known and (hint := suggestion(part.tag, known)).startswith("did you mean"):
+        if part.tag not in known and (hint := _hint(part, known)).startswith("did you mean"):
             part.note(f"unknown inside {element.label}, left out; {hint}")
+
+
+def _hint(part: Element, known: tuple[str, ...]) -> str:
+    hints, key = part.document.hints, (known, part.tag)
+    if key not in hints and len(hints) < _MOST_HINTS:
+        hints[key] = suggestion(part.tag, known)
+    return hints.get(key, "")

@@ -18,6 +18,8 @@ from vigym.formats.urdf.inertia import box_inertia, combine, possible, repair
 from vigym.formats.urdf.parts import IDENTITY, JointPart, Link, Pose, placed
 from vigym.formats.urdf.xml import Element
 
+LARGEST = 1e100  # of masses, inertias and places: sums and products of a few of them are still numbers
+
 
 @dataclass(frozen=True)
 class Options:
@@ -93,14 +95,15 @@ def find_root(robot: Element, links: Mapping[str, Link], joints: Sequence[JointP
             f"there are {len(roots)} links without a parent joint: {', '.join(map(repr, roots[:10]))}; "
             "connect them, or give each tree its own file"
         )
-    for start in links:  # towards the root; whoever walks further than there are links is in a cycle
-        name = start
-        for _ in range(len(links)):
-            if name not in parents:
-                break
+    connected = set(roots)  # to a link without a parent; whoever walks up and meets itself is in a cycle
+    for start in links:
+        name, way = start, dict.fromkeys([start])
+        while name not in connected:
             name = parents[name].parent
-        else:
-            raise parents[name].element.error(f"the joints above link {name!r} form a cycle; remove one of them")
+            if name in way:
+                raise parents[name].element.error(f"the joints above link {name!r} form a cycle; remove one of them")
+            way[name] = None
+        connected.update(way)
     if not roots:
         raise robot.error("there is no link; add one")
     return roots[0]
@@ -126,11 +129,15 @@ def arrange(links: Mapping[str, Link], joints: Sequence[JointPart], root: str, o
             leader[joint.child] = leader[name] if fixed else joint.child
             inside[joint.child] = inside[name] @ joint.origin if fixed else IDENTITY
             rest[joint.child] = rest[name] @ joint.origin
+            if not (np.abs(rest[joint.child].position) < LARGEST).all():
+                raise joint.element.error(f"its place is {LARGEST:g} m away, or further; correct its <origin>")
             pending.append(joint.child)
     above = {joint.child: joint for joint in joints}
+    found: dict[str, list[tuple[Link, Pose]]] = {}
+    for link in links:
+        found.setdefault(leader[link], []).append((links[link], inside[link]))
     groups = {}
-    for name in dict.fromkeys(leader[link] for link in links):
-        members = [(links[link], inside[link]) for link in links if leader[link] == name]
+    for name, members in found.items():
         members.sort(key=lambda member: member[0].name != name)  # its first link first; the others as in the file
         groups[name] = _group(name, tuple(members), above.get(name), options)
     return Arrangement({link: groups[leader[link]] for link in links}, inside, rest)
@@ -147,6 +154,8 @@ def _group(name: str, members: tuple[tuple[Link, Pose], ...], joint: JointPart |
         R = rotation_matrix(pose.orientation)
         parts.append((mass, pose.apply(link.com), R @ inertia @ R.T))
     mass, com, inertia = combine(parts)
+    if not (np.abs([mass, *com, *inertia.flat]) < LARGEST).all():
+        raise members[0][0].element.error(f"its mass or inertia is {LARGEST:g} or more; correct its <inertial>")
     if mass <= 0.0:
         if joint is None:
             fix = "the robot cannot float without it: load it with floating=False, or add an <inertial>"
@@ -178,4 +187,6 @@ def _sound_inertia(mass: float, inertia: Array, members: tuple[tuple[Link, Pose]
         raise inertial.error(f"{what}, and no shape to take them from; give <inertia> values > 0")
     inertial.note(f"{what}; taken from the box around its shapes, {' x '.join(f'{s:.4g}' for s in size)} m, instead")
     J = box_inertia(mass, size)
+    if not (J < LARGEST).all():
+        raise inertial.error(f"{what}, and shapes too large to take them from; give <inertia> values > 0")
     return J if possible(J) else repair(J)

@@ -4,18 +4,28 @@ robot.urdf:12: <joint name='knee'>: what is wrong; how to mend it
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
 
-from vigym.engine.errors import MechanismError
+from vigym.engine.errors import InputError, MechanismError
+from vigym.engine.files import read_regular
 from vigym.engine.validation import Array, show
 
-_NUMBER = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)", re.IGNORECASE)
-_OPTIONAL = re.compile(r"\$\(optenv\s+\w+\s*([^()]*)\)")  # left over by an old xacro: name, default
+# Robots have hundreds of elements; whoever wants more than this wants something else. docs/urdf.md tells the limits.
+MOST_BYTES = 20_000_000
+MOST_ELEMENTS = 100_000
+MOST_CHARACTERS = 4096  # of a name or an attribute: the longest path of most systems
+DEEPEST = 100
+MOST_NOTES = 200
+
+# No part of a pattern can match what the next one begins with: time grows with the length alone.
+_NUMBER = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?)", re.IGNORECASE)
+_OPTIONAL = re.compile(r"\$\(optenv\s+\w+\b([^()]*)\)")  # left over by an old xacro: name, default
 _OTHER_FORMATS = {
     "sdf": "this is SDF, not URDF; convert it first",
     "mujoco": "this is MJCF, not URDF; convert it first",
@@ -25,7 +35,7 @@ _OTHER_FORMATS = {
 _XACRO = "this is a xacro file, a template; expand it first: xacro robot.urdf.xacro > robot.urdf"
 
 
-class UrdfError(MechanismError):
+class UrdfError(MechanismError, InputError):
     """A URDF file that cannot be turned into a mechanism; the message names file, line and element."""
 
 
@@ -38,7 +48,30 @@ class Document:
     """The file that is being read, and what was noticed on the way."""
 
     path: Path
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+    left_out: int = 0
+    boxes: dict[tuple[str, str], Array | None] = field(default_factory=dict)  # around meshes, by path and ending
+    hints: dict[tuple[object, str], str] = field(default_factory=dict)  # for elements that are not known, by their tag
+
+    @cached_property
+    def folders(self) -> list[Path]:
+        """The file's own and those above it, where meshes are searched."""
+        return [self.path.parent, *self.path.parent.resolve().parents]
+
+    def note(self, text: str) -> None:
+        """Record a warning, once; of the first MOST_NOTES their text, of the others their number."""
+        if text in self.notes:
+            return
+        if len(self.notes) < MOST_NOTES:
+            self.notes[text] = None
+        else:
+            self.left_out += 1
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """All notes, and a last one about those that are not among them."""
+        more = [f"{self.path}: {self.left_out} more warnings, left out"] if self.left_out else []
+        return (*self.notes, *more)
 
 
 @dataclass(eq=False)
@@ -66,9 +99,7 @@ class Element:
 
     def note(self, problem: str) -> None:
         """Record a warning about this element, once."""
-        text = f"{self}: {problem}"
-        if text not in self.document.notes:
-            self.document.notes.append(text)
+        self.document.note(f"{self}: {problem}")
 
     def all(self, tag: str) -> Iterator["Element"]:
         """Children of that tag."""
@@ -139,9 +170,9 @@ def parse(path: Path) -> Element:
     """The <robot> element of a URDF file."""
     document = Document(path)
     try:
-        data = path.read_bytes()
-    except OSError as cause:
-        raise UrdfError(f"{path}: cannot be read ({cause.strerror}); check the path") from cause
+        data = read_regular(path, MOST_BYTES)
+    except InputError as cause:
+        raise UrdfError(f"{path}: cannot be read ({cause}); check the path") from cause
     root = _parse(data, document)
     if root.tag != "robot":
         problem = _OTHER_FORMATS.get(root.tag, "a URDF file holds a <robot>; this is something else")
@@ -165,19 +196,19 @@ def _readable(data: bytes, document: Document) -> tuple[bytes, int]:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data, 0  # UTF-16, which expat knows by these two bytes
     if data.endswith(b"\0"):  # strings of C programs, written out with their end
-        document.notes.append(f"{document.path}: zero bytes at the end of the file, left out")
+        document.note(f"{document.path}: zero bytes at the end of the file, left out")
         data = data.rstrip(b"\0 \t\r\n")
     if b"encoding" not in data[:200]:
         try:
             data.decode("utf-8")
         except UnicodeDecodeError as problem:
             line = data.count(b"\n", 0, problem.start) + 1
-            document.notes.append(f"{document.path}:{line}: not UTF-8, read as Latin-1; save the file as UTF-8")
+            document.note(f"{document.path}:{line}: not UTF-8, read as Latin-1; save the file as UTF-8")
             data = data.decode("latin-1").encode("utf-8")
     body = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     blank = data[: len(data) - len(body)]
     if blank.strip(b"\xef\xbb\xbf") and body.startswith(b"<?xml"):
-        document.notes.append(f"{document.path}:1: blank space before <?xml ...?>, left out")
+        document.note(f"{document.path}:1: blank space before <?xml ...?>, left out")
     return body, blank.count(b"\n")
 
 
@@ -186,8 +217,19 @@ def _parse(data: bytes, document: Document) -> Element:
     parser = expat.ParserCreate()
     open_elements: list[Element] = []
     roots: list[Element] = []
+    count = 0
+
+    def refuse(what: str, problem: str) -> UrdfError:
+        return UrdfError(f"{document.path}:{parser.CurrentLineNumber + cut}: {what}: {problem}")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > MOST_ELEMENTS:
+            raise refuse(f"<{tag[:80]}>", f"there are more than {MOST_ELEMENTS:,} elements; leave some out")
+        if len(open_elements) >= DEEPEST:
+            raise refuse(f"<{tag[:80]}>", f"elements are nested more than {DEEPEST} deep; a URDF file is flat")
+        _check_lengths((tag, *attributes, *attributes.values()), refuse)
         element = Element(document, tag, attributes, parser.CurrentLineNumber + cut)
         if open_elements:
             open_elements[-1].elements.append(element)
@@ -199,10 +241,13 @@ def _parse(data: bytes, document: Document) -> Element:
         open_elements.pop()
 
     def entity(name: str, *_: object) -> None:
-        line = parser.CurrentLineNumber + cut
-        raise UrdfError(f"{document.path}:{line}: <!ENTITY {name}>: entities are not read; write their text out")
+        raise refuse(f"<!ENTITY {name[:80]}>", "entities are not read; write their text out")
 
-    parser.StartElementHandler, parser.EndElementHandler, parser.EntityDeclHandler = start, end, entity
+    def defaults(name: str, *_: object) -> None:  # of attributes, which would be copied into every element
+        raise refuse(f"<!ATTLIST {name[:80]}>", "declarations of attributes are not read; remove them")
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.EntityDeclHandler, parser.AttlistDeclHandler = entity, defaults
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as cause:
@@ -215,3 +260,10 @@ def _parse(data: bytes, document: Document) -> Element:
             problem += "; the file is not XML"
         raise UrdfError(f"{document.path}:{line}: {where}: {problem}; correct the XML") from cause
     return roots[0]
+
+
+def _check_lengths(texts: Iterable[str], refuse: Callable[[str, str], UrdfError]) -> None:
+    for text in texts:
+        if len(text) > MOST_CHARACTERS:
+            problem = f"{len(text):,} characters in one name or attribute; at most {MOST_CHARACTERS:,} are read"
+            raise refuse(show(text), problem)

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, from_matrix
 from vigym.engine.shapes import Shape
-from vigym.view.extra import require
+from vigym.view.extra import check
+from vigym.view.page.gate import Gate
 from vigym.view.page.mesh import Mesh, merge, mesh
 from vigym.view.pictures.arrows import Arrows, force_scale
 from vigym.view.pictures.camera import Camera
@@ -26,11 +27,12 @@ ARROW = (230, 41, 56)
 _AWAY = (0.0, 0.0, -1e3)  # where arrows of no length wait
 
 
-def start_server() -> Any:
-    """A server of viser on this machine only, on a free port; it tells nobody."""
-    viser = require("viser", "the page")
-    with contextlib.redirect_stdout(io.StringIO()):
-        return viser.ViserServer(host="127.0.0.1", port=0, label="vigym", verbose=False)
+def start_server(gate: Gate | None = None) -> Any:
+    """A server of viser behind a gate, by default one that nobody can pass."""
+    check("viser", "the page")
+    from vigym.view.page.server import start
+
+    return start(gate or Gate())
 
 
 def stop_server(server: Any) -> None:

@@ -224,27 +224,7 @@ def test_names_cannot_break_out_of_the_page(tmp_path, first):
     assert script.count("</script") == 1
 
 
-# -------------------- Gymnasium's videos
-
-
-def test_record_video(tmp_path):
-    import imageio_ffmpeg
-
-    options = {"render_mode": "rgb_array", "width": 64, "height": 48}
-    env = gym.wrappers.RecordVideo(gym.make("VICartPole-v0", **options), str(tmp_path / "one"))
-    env.reset(seed=0)
-    for _ in range(5):
-        env.step(STILL)
-    env.close()
-    envs = gym.make_vec("VICartPole-v0", num_envs=3, **options)
-    envs = gym.wrappers.vector.RecordVideo(envs, str(tmp_path / "many"), video_aspect_ratio=(1, 1))
-    envs.reset(seed=0)
-    for _ in range(5):
-        envs.step(np.zeros((3, 1), np.float32))
-    envs.close()
-    for folder in ("one", "many"):
-        (film,) = (tmp_path / folder).glob("*.mp4")
-        assert imageio_ffmpeg.count_frames_and_secs(str(film))[0] == 6
+# -------------------- pictures of a batch
 
 
 def test_a_batch_as_one_grid():

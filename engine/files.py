@@ -1,0 +1,32 @@
+"""Files that somebody else has written: read whole, if they are regular and not too large."""
+
+import os
+import stat
+
+from vigym.engine.errors import InputError
+
+
+def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
+    """All bytes of a regular file of at most `most` bytes; InputError, with the reason alone, for anything else.
+
+    Pipes and devices are opened without waiting for them, and let go at once. No more is read than the file is said to
+    hold: what the system makes up on the way (/proc) is said to hold nothing, and may never end.
+    """
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise InputError("it is not a regular file")
+            if status.st_size > most:
+                raise InputError(f"it has {status.st_size:,} bytes; at most {most:,} are read")
+            return file.read(status.st_size)
+    except OSError as cause:
+        raise InputError(cause.strerror or str(cause)) from cause
+    except InputError:
+        raise
+    except ValueError as cause:  # a zero byte in its name
+        raise InputError(f"no file can have this name: {cause}") from cause
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe that nobody writes to would wait
