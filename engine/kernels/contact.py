@@ -39,14 +39,11 @@ Those of contacts between bodies condense into one 6x6 for each pair of bodies, 
 (between.py). They have a slot each, which some lanes may not need (`present`): nothing of it counts there.
 """
 
-from vigym.engine.kernels import between, body, cone, geometry, integrator, pairs
+from vigym.engine.kernels import between, body, cone, ground, pairs
 from vigym.engine.kernels.quaternion import (
     add,
-    cross,
     dot,
     mat,
-    matrix,
-    matvec,
     matvec_t,
     scale,
     store,
@@ -54,8 +51,8 @@ from vigym.engine.kernels.quaternion import (
     sum_of,
     vec,
 )
-from vigym.engine.kernels.simd import absolute, less, maximum, on, select, sqrt
-from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact, each_ground_contact, each_touching_body
+from vigym.engine.kernels.simd import absolute, less, maximum, on, select
+from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact
 
 NOTHING = [0.0] * 6
 TICKS = 64.0  # parts of a step in which time is counted
@@ -78,37 +75,17 @@ def present(kind, t, c, value, other=0.0):
 
 def axes(kind, m, t, c):
     """n, t1, t2 at the current pose, along which the force acts."""
-    if kind == BETWEEN:
-        return mat(t.axes[c])
-    fixed = geometry.of(kind).fixed_axes
-    return mat(t.axes[c]) if fixed is None else fixed(m, c)
-
-
-def normal(kind, m, t, c):
-    """n at the next pose, along which the gap opens."""
-    fixed = geometry.of(kind).fixed_axes
-    return vec(t.normal[c]) if fixed is None else fixed(m, c)[0]
-
-
-def rolling_arm(kind, m, t, c):
-    """From the core point to the one that touches, at the current pose: -radius n."""
-    return scale(-1.0 * m.radius[c][0], axes(kind, m, t, c)[0])
+    return mat(t.axes[c]) if kind == BETWEEN else ground.axes(kind, m, t, c)
 
 
 def force_rows(kind, m, t, c):
     """F (3 x 6), as `prepare_contact` left it."""
-    if kind == BETWEEN:
-        return between.force_rows(t, c)
-    arm = add(vec(t.core0[c]), rolling_arm(kind, m, t, c))
-    return [axis + cross(arm, axis) for axis in axes(kind, m, t, c)]
+    return between.force_rows(t, c) if kind == BETWEEN else ground.force_rows(kind, m, t, c)
 
 
 def motion_rows(kind, m, t, c):
     """M (3 x 6), as `move_contact` left it."""
-    if kind == BETWEEN:
-        return mat(t.rows[c])
-    n, slip = normal(kind, m, t, c), axes(kind, m, t, c)[1:]
-    return [n + cross(vec(t.core[c]), n), *(axis + row for axis, row in zip(slip, mat(t.slip_rows[c]), strict=True))]
+    return mat(t.rows[c]) if kind == BETWEEN else ground.motion_rows(kind, m, t, c)
 
 
 def wrench(F, force):
@@ -225,15 +202,9 @@ def prepare_contact(kind, m, s, t, c):
 
     A lane that starts cold guesses the usual sizes, but a gap that is there stays open."""
     if kind == BETWEEN:
-        here = between.prepare(m, t, c)
-        new = on(t.cold) | on(t.new[c][0])
+        here, new = between.prepare(m, t, c), on(t.cold) | on(t.new[c][0])
     else:
-        i, new = m.contact_body[c], on(t.cold)
-        place = geometry.of(kind).touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
-        here = place.gap
-        store(t.core0[c], place.core)
-        if geometry.of(kind).fixed_axes is None:
-            store(t.axes[c], place.axes)
+        here, new = ground.prepare(kind, m, s, t, c), on(t.cold)
     mass = heft(m, s, t, c)
     carried = maximum(s.ca[c][cone.NORMAL], mass * m.contact_weight[c][0])
     t.usual_force[c][0] = select(on(t.cold), mass * m.contact_force_scale[c][0], carried)
@@ -254,7 +225,7 @@ def prepare_contact(kind, m, s, t, c):
 @each_contact
 def move_contact(kind, m, s, t, c):
     """Gap and M at the next pose, rows of the law and their norms; the force enters the body's residual."""
-    phi, slip = between.move(m, t, c) if kind == BETWEEN else move_on_ground(kind, m, s, t, c)
+    phi, slip = between.move(m, t, c) if kind == BETWEEN else ground.move(kind, m, s, t, c)
     phi = gap(m, c, phi)
     if m.features.soft:
         phi = phi - t.sunk[c][0]
@@ -277,24 +248,6 @@ def move_contact(kind, m, s, t, c):
     pairs.note(t, "norm", [*over, per_force * rows[1]])
     pairs.note(t, "misfit", [GAP * closeness * (rows[0] - lowered), *scale(CREEP * closeness, rows[2:])])
     push(kind, m, t, c, wrench(force_rows(kind, m, t, c), whole_force(m, s, t, c)))
-
-
-def move_on_ground(kind, m, s, t, c):
-    """Gap and slip of a contact with the ground at the next pose; leaves what `motion_rows` needs."""
-    i = m.contact_body[c]
-    there = geometry.of(kind).touch(m, s, c, vec(t.xn[i]), mat(t.Rn[i]))
-    v, om = body.velocity(t, i)
-    way = add(scale(t.h, v), sub(there.core, vec(t.core0[c])))
-    along = axes(kind, m, t, c)[1:]
-    levers = [cross(rolling_arm(kind, m, t, c), axis) for axis in along]
-    slip = [dot(axis, way) + integrator.travel(t.h, lever, om) for axis, lever in zip(along, levers, strict=True)]
-    tangent = body.tangent(t, i)
-    rolling = [tangent.travel(lever) for lever in levers]
-    store(t.slip_rows[c], [add(cross(there.core, axis), row) for axis, row in zip(along, rolling, strict=True)])
-    store(t.core[c], there.core)
-    if geometry.of(kind).fixed_axes is None:
-        store(t.normal[c], there.axes[0])
-    return there.gap, slip
 
 
 def response(m, s, t, c, k, r, dphi, dslip):
@@ -417,37 +370,3 @@ def finish_contact(kind, m, s, t, c):
     for k, part in enumerate(scale(t.h, matvec_t(axes(kind, m, t, c), force))):
         before = s.impulse[c][k]
         s.impulse[c][k] = select(good, part + select(first, 0.0, before), before)
-
-
-# ------------------------------------------------------------------------------------------------ publishing
-@each_touching_body
-def publish_body(m, s, t, i):
-    """Poses at both ends of the step that led here, and the velocity between them."""
-    x, q, v, R = vec(s.x[i]), vec(s.q[i]), vec(s.v[i]), matrix(vec(s.q[i]))
-    om = matvec(R, vec(s.w[i]))
-    x0, q0 = integrator.advance(s.h0, (x, q), (scale(-1.0, v), scale(-1.0, om)))
-    store(t.x[i], x0)
-    store(t.R[i], matrix(q0))
-    store(t.xn[i], x)
-    store(t.Rn[i], R)
-    store(t.V[i], v + om)
-
-
-@each_ground_contact
-def publish_contact(kind, m, s, t, c):
-    """Gap and touching point at the state's pose; mean velocity of the touching point over the step that led there and
-    its speed along the surface, as slip is measured; mean force of the last whole step."""
-    i, shape = m.contact_body[c], geometry.of(kind)
-    x, (v, om) = vec(t.xn[i]), body.velocity(t, i)
-    before = shape.touch(m, s, c, vec(t.x[i]), mat(t.R[i]))
-    here = shape.touch(m, s, c, x, mat(t.Rn[i]))
-    way = scale(1.0 / s.h0, sub(here.core, before.core))
-    velocity = add(add(v, way), cross(om, sub(before.arm, before.core)))
-    _, t1, t2 = before.axes
-    along, across = dot(t1, velocity), dot(t2, velocity)
-    s.gap[c][0] = here.gap
-    s.slip[c][0] = sqrt(along * along + across * across)
-    store(s.contact_point[c], add(x, here.arm))
-    store(s.contact_velocity[c], velocity)
-    for k, value in enumerate(vec(s.impulse[c])):
-        s.contact_force[c][k] = select(on(s.substeps), value / m.dt, 0.0)

@@ -12,10 +12,18 @@ from typing import NamedTuple
 
 from vigym.engine.kernels import geometry, integrator
 from vigym.engine.kernels.axis import PAIRS as AXIS_PAIRS
-from vigym.engine.kernels.collision.handle import NAMES, describe
-from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
+from vigym.engine.kernels.collision.fields import (
+    COLUMNS_OF,
+    collider_fields,
+    collider_integers,
+    growing_fields,
+    memory_fields,
+    near_fields,
+    scratch_integers,
+)
+from vigym.engine.kernels.collision.handle import describe
 from vigym.engine.kernels.cone import CONES
-from vigym.engine.kernels.store import Growing, Store
+from vigym.engine.kernels.store import Store
 
 
 class Sizes(NamedTuple):
@@ -81,18 +89,7 @@ def model_fields(features, size):
         "clearance": (c, 1),  # added to the gaps of bodies that cannot move, so that nothing pushes them
     }
     if features.touches:
-        solids = size.n_colliders
-        floats |= {
-            # of solids in their body's frame: centre; rotation; half lengths of the core, and the radius around it;
-            # radius of a ball around the centre
-            "collider_place": (solids, 3),
-            "collider_turn": (solids, 9),
-            "collider_size": (solids, 4),
-            "collider_bound": (solids, 1),
-            "reach": (n + 1, 2),  # of a body: as far as its solids go from the centre of mass; the smallest one's size
-            "usual": (n, 6),  # see model.usual_sizes
-            "wedged": (n + 1, 1),  # 1 for bodies that are held to the world, or between other things
-        }
+        floats |= collider_fields(size)
     shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
@@ -117,13 +114,7 @@ def model_fields(features, size):
         "coupling": (size.coupling_entries,),
     }
     if features.touches:
-        integers |= {
-            "collider_body": (size.n_colliders,),
-            "collider_kind": (size.n_colliders,),
-            "couple_first": (size.n_couples,),
-            "couple_second": (size.n_couples,),
-            "rank": (n + 1,),  # place of a body in the order of elimination
-        }
+        integers |= collider_integers(size)
     if taken := shapes.keys() & {*floats, *integers}:
         raise ValueError(f"a kind of contact has a field {min(taken)!r}, which is another one of the model")
     return floats | shapes, integers
@@ -198,7 +189,7 @@ def state_fields(features, size):
         "bounded": (a, AXIS_PAIRS),  # 1 for the pairs that take part; those of effort limits only where a drive acts
         # what a call tells: see state.Status
         **scalars("converged iterations residual substeps relaxed"),
-        # what contacts tell, see contact.publish_contact: gap; speed of sliding; velocity of the point that touches,
+        # what contacts tell, see publish.py: gap; speed of sliding; velocity of the point that touches,
         # force on the body, that point, all in the world frame
         "gap": (c, 1),
         "slip": (c, 1),
@@ -208,90 +199,12 @@ def state_fields(features, size):
     }
 
 
-def memory_fields(features):
-    """What is remembered of contacts between bodies, one block a contact, lanes having lists of their own: what tells
-    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step."""
-    cone_pairs = CONES[features.cone].PAIRS
-    floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
-    floats |= {"point": (3,), "normal": (3,), "gap": (1,)}
-    return {"memory": Growing({f"memory_{name}": shape for name, shape in floats.items()})}
-
-
-def slot_fields(features):
-    """Fields of contacts between bodies, by the prefix under which they stand beside those of the model, the state and
-    the scratch that contacts with the ground have (sweep.Slots); and what only they have."""
-    cone_pairs = CONES[features.cone].PAIRS
-    one = ("contact_force_scale", "contact_weight", "contact_acceleration", "sags", "joined_weight", "joined_mass")
-    own = {"feature": (12,), "place": (3,), "rows": (3, 6), "axes": (3, 3), "core0": (3,), "ci": (cone_pairs + 2,)}
-    flags = (
-        *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
-        *("give", "sunk", "usual_force", "grip"),
-    )
-    return {
-        "pair_": dict.fromkeys(one, (1,)),
-        "kept_": {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
-        | dict.fromkeys(("friction", "compliance", "contact_damping"), (1,)),
-        "touch_": own
-        | dict.fromkeys(flags, (1,))
-        | dict.fromkeys(("ca", "cb", "cr", "cda", "cdb", "cdd", "ck"), (cone_pairs,)),
-    }
-
-
-SLOT_INTEGERS = ("contact_body", "contact_other", "contact_pair")
-
-
-def slot_names(features):
-    """Names that contacts between bodies have in their slots, by prefix."""
-    names = {prefix: set(fields) for prefix, fields in slot_fields(features).items()}
-    names["pair_"] |= set(SLOT_INTEGERS)
-    return names
-
-
-def growing_fields(features):
-    """Fields of the scratch store that grow: slots; near pairs; blocks, links and fill of the elimination."""
-    slots = {f"{prefix}{name}": shape for prefix, part in slot_fields(features).items() for name, shape in part.items()}
-    return {
-        "slots": Growing(slots, tuple(f"pair_{name}" for name in SLOT_INTEGERS)),
-        "near": Growing({"pair_D": (6, 6)}, ("near_first", "near_second", "near_couple", "near_out", "near_in")),
-        "blocks": Growing({"B": (6, 6)}),
-        "links": Growing(
-            {"Z": (6, 6), "BS": (6, 6)},
-            ("link_body", "link_out", "link_in", "up_out", "up_in"),
-        ),
-        "fills": Growing({}, ("fill",)),
-    }
-
-
-def scratch_integers(features, size):
-    if not features.touches:
-        return {}
-    n = size.n_bodies
-    counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
-    by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block"), (n + 1,))
-    # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
-    addresses = {"more": (), "entries": (3,)}
-    return counts | by_body | addresses | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF
-
-
 def scratch_fields(features, size):
     n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
     cone_pairs = CONES[features.cone].PAIRS
     balls, turning, several = (count if features.balls else 0 for count in (j, n + 1, a))
     bounces, groups = (c, n) if features.bounce else (0, 0)
-    touching = {}
-    if features.touches:
-        touching = {
-            # velocities, also of the world; how far bodies are assumed to move, and at least; features that were found,
-            # and how many; lanes whose bodies moved farther, or into each other
-            "speed": (n + 1, 3),
-            "assumed": (n + 1, 1),
-            "farther": (n, 1),
-            "found": (FOUND, COLUMNS),
-            "counts": (1, 1),
-            "found_x": (n + 1, 3),  # where the last solution led, if bodies went into each other there; see `look`
-            "found_q": (n + 1, 4),
-            **scalars("missed pierced look"),
-        }
+    touching = near_fields(size) if features.touches else {}
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
         # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;
@@ -411,9 +324,6 @@ def described(store):
     return store
 
 
-COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see collision/handle.py
-
-
 def model_store(features, size):
     floats, integers = model_fields(features, size)
     return described(Store("m", 1, 1, features, floats, integers | (COLUMNS_OF if features.touches else {})))
@@ -425,6 +335,7 @@ def state_store(features, size, lanes, groups, dtype=float):
 
 
 def scratch_store(features, size, lanes, dtype=float):
-    fields, integers = scratch_fields(features, size), scratch_integers(features, size)
-    growing = growing_fields(features) if features.touches else {}
+    fields, integers, growing = scratch_fields(features, size), {}, {}
+    if features.touches:
+        integers, growing = scratch_integers(size), growing_fields(features)
     return described(Store("t", lanes, 1, features, fields, integers, dtype, growing))

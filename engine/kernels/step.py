@@ -27,6 +27,7 @@ from vigym.engine.kernels.interior_point import (
     start_pairs,
     starts_left,
 )
+from vigym.engine.kernels.publish import publish_body, publish_contact
 from vigym.engine.kernels.quaternion import dot, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
@@ -164,8 +165,8 @@ def finish_step(m, s, t):
 @block
 def publish_contacts(m, s, t):
     """Gap, slip, velocity, force and touching point of every contact."""
-    contact.publish_body(m, s, t)
-    contact.publish_contact(m, s, t)
+    publish_body(m, s, t)
+    publish_contact(m, s, t)
 
 
 @block

@@ -39,7 +39,7 @@ class Slots:
 
 def slots(m, s, t):
     """The three stores as contacts between bodies see them."""
-    from vigym.engine.kernels.layout import slot_names
+    from vigym.engine.kernels.collision.fields import slot_names
 
     names = slot_names(t.features)
     return [Slots(store, t, prefix, names[prefix]) for store, prefix in ((m, "pair_"), (s, "kept_"), (t, "touch_"))]

@@ -1,0 +1,117 @@
+"""Fields of the three stores for bodies that may touch each other; layout.py has the others."""
+
+from vigym.engine.kernels.collision.handle import NAMES
+from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
+from vigym.engine.kernels.cone import CONES
+from vigym.engine.kernels.store import Growing
+
+COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
+
+
+def collider_fields(size):
+    """Numbers of the model store."""
+    n, solids = size.n_bodies, size.n_colliders
+    return {
+        # of solids in their body's frame: centre; rotation; half lengths of the core, and the radius around it;
+        # radius of a ball around the centre
+        "collider_place": (solids, 3),
+        "collider_turn": (solids, 9),
+        "collider_size": (solids, 4),
+        "collider_bound": (solids, 1),
+        "reach": (n + 1, 2),  # of a body: as far as its solids go from the centre of mass; the smallest one's size
+        "usual": (n, 6),  # see model.usual_sizes
+        "wedged": (n + 1, 1),  # 1 for bodies that are held to the world, or between other things
+    }
+
+
+def collider_integers(size):
+    """Integers of the model store."""
+    n = size.n_bodies
+    return {
+        "collider_body": (size.n_colliders,),
+        "collider_kind": (size.n_colliders,),
+        "couple_first": (size.n_couples,),
+        "couple_second": (size.n_couples,),
+        "rank": (n + 1,),  # place of a body in the order of elimination
+    }
+
+
+def near_fields(size):
+    """Numbers of the scratch store, but for those that grow."""
+    n = size.n_bodies
+    return {
+        # velocities, also of the world; how far bodies are assumed to move, and at least; features that were found,
+        # and how many; lanes whose bodies moved farther, or into each other
+        "speed": (n + 1, 3),
+        "assumed": (n + 1, 1),
+        "farther": (n, 1),
+        "found": (FOUND, COLUMNS),
+        "counts": (1, 1),
+        "found_x": (n + 1, 3),  # where the last solution led, if bodies went into each other there; see `look`
+        "found_q": (n + 1, 4),
+        **dict.fromkeys(("missed", "pierced", "look"), ()),
+    }
+
+
+def memory_fields(features):
+    """What is remembered of contacts between bodies, one block a contact, lanes having lists of their own: what tells
+    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step."""
+    cone_pairs = CONES[features.cone].PAIRS
+    floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
+    floats |= {"point": (3,), "normal": (3,), "gap": (1,)}
+    return {"memory": Growing({f"memory_{name}": shape for name, shape in floats.items()})}
+
+
+def slot_fields(features):
+    """Fields of contacts between bodies, by the prefix under which they stand beside those of the model, the state and
+    the scratch that contacts with the ground have (sweep.Slots); and what only they have."""
+    cone_pairs = CONES[features.cone].PAIRS
+    one = ("contact_force_scale", "contact_weight", "contact_acceleration", "sags", "joined_weight", "joined_mass")
+    own = {"feature": (12,), "place": (3,), "rows": (3, 6), "axes": (3, 3), "core0": (3,), "ci": (cone_pairs + 2,)}
+    flags = (
+        *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
+        *("give", "sunk", "usual_force", "grip"),
+    )
+    return {
+        "pair_": dict.fromkeys(one, (1,)),
+        "kept_": {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
+        | dict.fromkeys(("friction", "compliance", "contact_damping"), (1,)),
+        "touch_": own
+        | dict.fromkeys(flags, (1,))
+        | dict.fromkeys(("ca", "cb", "cr", "cda", "cdb", "cdd", "ck"), (cone_pairs,)),
+    }
+
+
+SLOT_INTEGERS = ("contact_body", "contact_other", "contact_pair")
+
+
+def slot_names(features):
+    """Names that contacts between bodies have in their slots, by prefix."""
+    names = {prefix: set(fields) for prefix, fields in slot_fields(features).items()}
+    names["pair_"] |= set(SLOT_INTEGERS)
+    return names
+
+
+def growing_fields(features):
+    """Fields of the scratch store that grow: slots; near pairs; blocks, links and fill of the elimination."""
+    slots = {f"{prefix}{name}": shape for prefix, part in slot_fields(features).items() for name, shape in part.items()}
+    return {
+        "slots": Growing(slots, tuple(f"pair_{name}" for name in SLOT_INTEGERS)),
+        "near": Growing({"pair_D": (6, 6)}, ("near_first", "near_second", "near_couple", "near_out", "near_in")),
+        "blocks": Growing({"B": (6, 6)}),
+        "links": Growing(
+            {"Z": (6, 6), "BS": (6, 6)},
+            ("link_body", "link_out", "link_in", "up_out", "up_in"),
+        ),
+        "fills": Growing({}, ("fill",)),
+    }
+
+
+def scratch_integers(size):
+    """Integers of the scratch store: counts and tables of links.py, addresses."""
+    n = size.n_bodies
+    counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
+    by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block"), (n + 1,))
+    # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
+    addresses = {"more": (), "entries": (3,)}
+    return counts | by_body | addresses | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF

@@ -1,0 +1,47 @@
+"""Poses of bodies and solids in one lane, as tuples."""
+
+from vigym.engine.kernels.collision.space import add, turn
+from vigym.engine.kernels.simd import rows, shared
+
+
+@shared
+def three(array, i, first, lane):
+    """Three numbers of a block, in one lane."""
+    return (array[i, first, lane], array[i, first + 1, lane], array[i, first + 2, lane])
+
+
+@shared
+def four(array, i, lane):
+    """A quaternion, in one lane."""
+    return (array[i, 0, lane], array[i, 1, lane], array[i, 2, lane], array[i, 3, lane])
+
+
+@shared
+def matrix_of(q):
+    """Rows of the rotation matrix of a quaternion."""
+    w, x, y, z = q
+    c = 2.0 / (w * w + x * x + y * y + z * z)
+    return (
+        (1.0 - c * (y * y + z * z), c * (x * y - w * z), c * (x * z + w * y)),
+        (c * (x * y + w * z), 1.0 - c * (x * x + z * z), c * (y * z - w * x)),
+        (c * (x * z - w * y), c * (y * z + w * x), 1.0 - c * (x * x + y * y)),
+    )
+
+
+@shared
+def placed(place, turns, sizes, k, x, R):
+    """Solid k, its body being at x, R."""
+    axes = (
+        turn(R, (turns[k, 0, 0], turns[k, 3, 0], turns[k, 6, 0])),
+        turn(R, (turns[k, 1, 0], turns[k, 4, 0], turns[k, 7, 0])),
+        turn(R, (turns[k, 2, 0], turns[k, 5, 0], turns[k, 8, 0])),
+    )
+    return (add(x, turn(R, three(place, k, 0, 0))), axes, three(sizes, k, 0, 0), sizes[k, 3, 0])
+
+
+@shared
+def pose(t, i, later, lane):
+    """Pose of body i now, or where the last solution led."""
+    if later:
+        return three(rows(t, "found_x"), i, 0, lane), four(rows(t, "found_q"), i, lane)
+    return three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane)
