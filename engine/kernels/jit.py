@@ -25,7 +25,7 @@ from vigym.engine.kernels.dependencies import fingerprint
 from vigym.engine.kernels.simd import store_type
 
 # Threads run side by side; a division by zero gives inf or NaN, as in NumPy, and no exception. Never fast-math: results
-# are the same to the bit on all machines and for all sizes of a batch.
+# are the same to the bit for all sizes of a batch, and on all machines of a class (docs/accuracy.md).
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 # A small function that compiled ones call: part of their code, in whatever file it is. It never owns memory, so that it
