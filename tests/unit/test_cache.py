@@ -10,11 +10,10 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
+from toys.doubling import doubled, kernel
 
 from vigym.engine.kernels import cache, disk, machine_code
-from vigym.engine.kernels.jit import Kernel, compiled
-from vigym.engine.kernels.simd import block
-from vigym.engine.kernels.store import Store
+from vigym.engine.kernels.jit import compiled
 
 ROOT = Path(__file__).parents[2]
 COMPILES = "vigym: compiling the physics"
@@ -122,23 +121,6 @@ def test_a_folder_that_cannot_be_written(first, tmp_path):
 
 
 # -------------------- in this process, with a smaller kernel
-
-
-@block
-def double(m, s, t):
-    t.y[0][0] = 2.0 * s.x[0][0]
-
-
-def kernel(m, s, t):
-    double(m, s, t)
-
-
-def doubled() -> bool:
-    """Whether 2 * 21 is 42 by a newly made kernel, which asks the disk first."""
-    m, s, t = (Store(label, 4, 1, None, {field: (1, 1)}) for label, field in ("mc", "sx", "ty"))
-    s.x[...] = 21.0
-    Kernel(kernel, cache.DiskCache(kernel, "double", cache.SOURCES, "the physics")).code(m, s, t).run(m, s, t)
-    return bool((t.y == 42.0).all())
 
 
 @pytest.fixture

@@ -11,11 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from toys.doubling import doubled
 
 from vigym.engine.kernels import cache, disk
-from vigym.engine.kernels.jit import Kernel
-from vigym.engine.kernels.simd import block
-from vigym.engine.kernels.store import Store
 
 NAME, DATA = "a.kernel", bytes(range(256)) * 20
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes are those of POSIX")
@@ -95,23 +93,6 @@ def test_a_folder_of_root_can_be_shared(folder, monkeypatch):
 
 
 # -------------------- a kernel, whatever the disk does
-
-
-@block
-def double(m, s, t):
-    t.y[0][0] = 2.0 * s.x[0][0]
-
-
-def kernel(m, s, t):
-    double(m, s, t)
-
-
-def doubled() -> bool:
-    """Whether 2 * 21 is 42 by a kernel that asks the disk first, and keeps its code there."""
-    m, s, t = (Store(label, 4, 1, None, {field: (1, 1)}) for label, field in ("mc", "sx", "ty"))
-    s.x[...] = 21.0
-    Kernel(kernel, cache.DiskCache(kernel, "double", cache.SOURCES, "the physics")).code(m, s, t).run(m, s, t)
-    return bool((t.y == 42.0).all())
 
 
 def test_a_refused_folder_is_said_once_and_code_compiled_in_memory(folder, capsys):
