@@ -1,16 +1,15 @@
 """The buffers of all environments: SIMD lanes inside, arrays (num_envs, ...) outside; and the call of the kernel."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.kernels import jit, layout
-from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
@@ -35,6 +34,8 @@ class Lanes:
     """Constants, states and scratch memory of `num_envs` environments in groups of LANES, and the threads' shares."""
 
     def __init__(self, model: Model, options: Options, num_envs: int, num_threads: int, compiled: bool) -> None:
+        if compiled:
+            jit.check_enabled()
         groups = -(-num_envs // LANES)
         sizes, features = model.sizes, model.features
         self.num_envs, self.compiled = num_envs, compiled
@@ -109,17 +110,17 @@ class Lanes:
         if len(self.scratch) > 1:
             self._plan.run(repeat, resumed=resumed)
         else:
-            self._step(*self._job, repeat, resumed)
+            self._step.run(*self._job, repeat, resumed)
 
     @cached_property
-    def _step(self) -> Any:
+    def _step(self) -> jit.Code:
         """The machine code of a step for these stores, compiled when it is first asked for."""
-        return specialized(_step, *self._job[:3])
+        return _step.code(*self._job[:3])
 
     @cached_property
-    def _publish(self) -> Any:
+    def _publish(self) -> Callable[..., None]:
         """The same of what publishes."""
-        return specialized(_publish, *self._job[:3])
+        return _publish.code(*self._job[:3]).run
 
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
@@ -172,4 +173,4 @@ class Lanes:
     def _plan(self) -> Plan:
         scratch = [store.address for store in self.scratch]
         addresses = self.constants.address, self.store.address, scratch
-        return Plan(address_of(_step, *self._job[:3]), *addresses, self.store.groups)
+        return Plan(self._step.address, *addresses, self.store.groups)
