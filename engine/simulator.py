@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Container, Mapping, Sequence
+from functools import cached_property
 from os import PathLike
 from typing import Any
 
@@ -23,7 +24,7 @@ from vigym.engine.rotation import Array
 from vigym.engine.state import STATUS, State, Status
 from vigym.engine.validation import batch, chosen, count, number, show
 
-MAGIC = b"vigym-2"
+MAGIC = b"vigym-3"
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 
 
@@ -340,14 +341,21 @@ class Simulator:
 
     def _head(self, slab: bytes, unchecked: bool) -> bytes:
         """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""
+        digest = self._signature.copy()
+        digest.update(slab)
+        return MAGIC + bytes([unchecked]) + digest.digest()
+
+    @cached_property
+    def _signature(self) -> Any:
+        """A hash of the mechanism, with its parameters as it was built, and of the options."""
         mechanism = self.model.mechanism
         joints = [(joint.name, joint.kind, joint.parent, joint.child) for joint in mechanism.joints]
         contacts = [(contact.name, contact.body, contact.compliance > 0) for contact in mechanism.contacts]
         parts = [body.name for body in mechanism.bodies], joints, contacts, self.model.features
         digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._lanes.store.slab.shape)).encode())
-        digest.update(self._lanes.constants.slab.tobytes())
-        digest.update(slab)
-        return MAGIC + bytes([unchecked]) + digest.digest()
+        for known in (self._lanes.constants.slab, *self.model.defaults().values()):
+            digest.update(known.tobytes())
+        return digest
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FIXED} | {"saved": self.save()}

@@ -159,6 +159,9 @@ class Hopper(HopperTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
+    memory = ("progress", "rate", "upright", "stood", "apex")
+    fixed = ("weights",)
+
     def __init__(
         self,
         *,

@@ -20,6 +20,8 @@ class RobotTask(Task):
     options: those of every task
     """
 
+    fixed = ("rest",)
+
     def __init__(
         self,
         mechanism: Mechanism,
