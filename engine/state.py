@@ -33,6 +33,7 @@ class Status(NamedTuple):
     substeps: 1, or into how many parts the steps of the call were cut; 0 if the last one could not be solved
     relaxed: how many of them could only be solved with a bound on friction that is less than `friction` times the
         normal force in some contact. All else holds: gaps, joints, friction against the motion.
+    steps: time steps of the call: as many as it was asked for, or those before an interrupt; 0 once a state was set
     """
 
     converged: NDArray[np.bool_]
@@ -40,7 +41,8 @@ class Status(NamedTuple):
     residual: Array
     substeps: NDArray[np.int64]
     relaxed: NDArray[np.int64]
+    steps: NDArray[np.int64]
 
 
-# What the kernels tell of a call: a field of the state store for each entry of `Status`, and its type
+# What the kernels tell of a call: a field of the state store for each entry of `Status` but `steps`, and its type
 STATUS = {"converged": bool, "iterations": int, "residual": float, "substeps": int, "relaxed": int}

@@ -1,6 +1,6 @@
 """What tasks of robots with a base that moves freely share: the usual observation, and starts that touch the ground."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class RobotTask(Task):
     options: those of every task
     """
 
-    fixed = ("rest",)
+    fixed: ClassVar[tuple[str, ...]] = ("rest",)
 
     def __init__(
         self,
