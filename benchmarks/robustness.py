@@ -84,7 +84,7 @@ def measure(case: Case, steps: int, seed: int = 0, folder: Path | None = None) -
             for failure in failures(f"{case.kind}: {case.name}", scene, before, repeat):
                 saved += 1
                 name = "".join(letter if letter.isalnum() else "-" for letter in f"{case.kind} {case.name}")
-                (folder / f"{name}-{seed}-{saved}.pkl").write_bytes(pickle.dumps(failure))
+                (folder / f"{name}-{seed}-{saved}.pkl").write_bytes(pickle.dumps(failure._asdict()))
         scene.end()
     parts = count["failed"], count["relaxed"], count["cut"]
     return Count(case, rounds * NUM_ENVS, *parts, time.perf_counter() - began)
@@ -121,7 +121,7 @@ class Robustness:
     steps: environment steps of each case
     only: classes, or parts of names of cases, to be run; all by default
     seed: of actions and randomisation
-    save: folder for the failures, each a pickled `Failure`
+    save: folder for the failures, each the fields of a `Failure` as a pickled dict
     """
 
     steps: int = 100_000

@@ -98,9 +98,9 @@ class Simulator:
     @property
     def status(self) -> Status:
         """How the last step went, one entry an environment."""
-        told: dict[str, Any] = {name: self._get(name).astype(kind) for name, kind in STATUS.items()}
-        was_set = told["converged"] & (told["substeps"] == 0)
-        return Status(**told, steps=np.where(was_set, 0, self._lanes.steps))
+        status = Status(*(self._get(name).astype(kind) for name, kind in STATUS.items()))
+        status.made = self._lanes.steps
+        return status
 
     @alone
     def set_state(

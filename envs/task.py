@@ -199,19 +199,19 @@ class Task(ABC):
     def identity(self) -> dict[str, Any]:
         """Parts of a state that say whose it is."""
         kind = type(self)
-        return {"version": VERSION, "task": f"{kind.__module__}:{kind.__qualname__}", "num_envs": self.num_envs}
+        return {"version": VERSION, "kind": f"{kind.__module__}:{kind.__qualname__}", "num_envs": self.num_envs}
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that changes from step to step: bytes of the simulator, and arrays."""
         own = self.remembered()
-        memory, variation = checked_arrays(own, own, "memory"), self.variation.snapshot()
-        return self.identity() | {"sim": self.sim.save(), "memory": memory, "variation": variation}
+        memory, variation = checked_arrays(own, own, "task"), self.variation.snapshot()
+        return self.identity() | {"sim": self.sim.save(), "task": memory, "variation": variation}
 
     def checked(self, state: Any, *others: str) -> "Snapshot":
         """What a state has of the task, which may have `others` parts beside it; InputError if it is not one of such a
         task, but for the simulator's bytes, which `restore` checks."""
-        check_parts(state, self.identity(), ("sim", "memory", "variation", *others))
-        memory = checked_arrays(state["memory"], self.remembered(), "memory")
+        check_parts(state, self.identity(), ("sim", "task", "variation", *others))
+        memory = checked_arrays(state["task"], self.remembered(), "task")
         return Snapshot(state["sim"], memory, self.variation.checked(state["variation"]))
 
     def restore(self, snapshot: "Snapshot") -> None:

@@ -142,21 +142,21 @@ DAMAGED: dict[str, tuple[Callable[[dict], Any], str]] = {
     "empty": (lambda s: {}, "has no 'version'"),
     "bytes": (lambda s: s["sim"], "must be a dict"),
     "another version": (lambda s: put(s, 99, "version"), "version is 99"),
-    "another task": (lambda s: put(s, "vigym.envs.snake:Worm", "task"), "task is"),
+    "another task": (lambda s: put(s, "vigym.envs.snake:Worm", "kind"), "kind is"),
     "as many as true": (lambda s: put(s, True, "version"), "version is True"),
     "without a simulator": (lambda s: without(s, "sim"), "has no 'sim'"),
     "half a simulator": (lambda s: put(s, s["sim"][:-8], "sim"), "damaged"),
     "a bit of it": (lambda s: put(s, s["sim"][:-1] + bytes([s["sim"][-1] ^ 1]), "sim"), "damaged"),
     "no simulator": (lambda s: put(s, 5, "sim"), "bytes"),
-    "no memory": (lambda s: put(s, [], "memory"), "memory must be a dict"),
-    "forgetful": (lambda s: without(s, "memory", "peak"), "memory has no 'peak'"),
-    "too much": (lambda s: put(s, np.zeros(1), "memory", "frame_skip"), "'frame_skip', which is unknown"),
-    "weights": (lambda s: put(s, np.zeros(6), "memory", "weights"), "'weights', which is unknown"),
-    "shape": (lambda s: put(s, np.zeros((9, 2)), "memory", "command"), r"memory\['command'\] must be an array"),
-    "type": (lambda s: put(s, s["memory"]["elapsed"] * 1.0, "memory", "elapsed"), "int64"),
-    "list": (lambda s: put(s, s["memory"]["peak"].tolist(), "memory", "peak"), "must be an array"),
-    "NaN": (lambda s: put(s, spoiled(s["memory"]["peak"], np.nan), "memory", "peak"), "has a nan"),
-    "inf": (lambda s: put(s, spoiled(s["memory"]["R"], np.inf), "memory", "R"), "has a inf"),
+    "no memory": (lambda s: put(s, [], "task"), "task must be a dict"),
+    "forgetful": (lambda s: without(s, "task", "peak"), "task has no 'peak'"),
+    "too much": (lambda s: put(s, np.zeros(1), "task", "frame_skip"), "'frame_skip', which is unknown"),
+    "weights": (lambda s: put(s, np.zeros(6), "task", "weights"), "'weights', which is unknown"),
+    "shape": (lambda s: put(s, np.zeros((9, 2)), "task", "command"), r"task\['command'\] must be an array"),
+    "type": (lambda s: put(s, s["task"]["elapsed"] * 1.0, "task", "elapsed"), "int64"),
+    "list": (lambda s: put(s, s["task"]["peak"].tolist(), "task", "peak"), "must be an array"),
+    "NaN": (lambda s: put(s, spoiled(s["task"]["peak"], np.nan), "task", "peak"), "has a nan"),
+    "inf": (lambda s: put(s, spoiled(s["task"]["R"], np.inf), "task", "R"), "has a inf"),
     "variation": (lambda s: without(s, "variation", "past"), "variation has no 'past'"),
     "late": (lambda s: put(s, spoiled(s["variation"]["delay"], 3), "variation", "delay"), "must be 0 to 0"),
     "early": (lambda s: put(s, spoiled(s["variation"]["delay"], -1), "variation", "delay"), "must be 0 to 0"),
@@ -214,9 +214,9 @@ def test_damaged_batches_are_refused(damage):
 
 
 FOREIGN: dict[str, tuple[Callable[[], Any], Callable[[], Any], str]] = {
-    "hop in hopper": (lambda: single("VIHopper-v0"), lambda: single("VIHopperHop-v0"), "task is"),
-    "hopper in hop": (lambda: batch("VIHopperHop-v0"), lambda: batch("VIHopper-v0"), "task is"),
-    "another robot": (lambda: single("VIPendulum-v0"), lambda: single("VICartPole-v0"), "task is"),
+    "hop in hopper": (lambda: single("VIHopper-v0"), lambda: single("VIHopperHop-v0"), "kind is"),
+    "hopper in hop": (lambda: batch("VIHopperHop-v0"), lambda: batch("VIHopper-v0"), "kind is"),
+    "another robot": (lambda: single("VIPendulum-v0"), lambda: single("VICartPole-v0"), "kind is"),
     "a batch": (lambda: single("VIPendulum-v0"), lambda: batch("VIPendulum-v0"), ""),
     "not a batch": (lambda: batch("VIPendulum-v0"), lambda: single("VIPendulum-v0"), ""),
     "more": (lambda: batch("VIPendulum-v0"), lambda: gym.make_vec("VIPendulum-v0", num_envs=4), "num_envs is 4"),
@@ -247,7 +247,7 @@ def test_states_of_others_are_refused(foreign):
 def test_states_of_earlier_versions_are_refused():
     env = begun(single("VIHopperHop-v0"))
     new = env.get_state()
-    old = {"sim": new["sim"], "task": new["memory"], "variation": new["variation"], "rng": new["rng"]}
+    old = {"sim": new["sim"], "task": new["task"], "variation": new["variation"], "rng": new["rng"]}
     goes_on_after(env, old, "earlier version")
 
 
