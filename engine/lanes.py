@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from threading import Lock
-from typing import NamedTuple
+from functools import cached_property, partial
+from threading import RLock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from vigym.engine.kernels import jit, layout
 from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
+from vigym.engine.parts import first_part, parts
 from vigym.engine.rotation import Array
+from vigym.engine.turn import Turn
 from vigym.engine.workers import Plan
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
@@ -31,7 +33,12 @@ class Track(NamedTuple):
 
 
 class Lanes:
-    """Constants, states and scratch memory of `num_envs` environments in groups of LANES, and the threads' shares."""
+    """Constants, states and scratch memory of `num_envs` environments in groups of LANES, and the threads' shares.
+
+    steps: that the last call has made, in all environments but those that failed
+    turn, readers: for whoever writes into the state, and for those who only read but need the scratch memory for it:
+    they wait for each other
+    """
 
     def __init__(self, model: Model, options: Options, num_envs: int, num_threads: int, compiled: bool) -> None:
         if compiled:
@@ -45,7 +52,10 @@ class Lanes:
         self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
-        self._publishing = Lock()
+        self.steps = 0
+        self.turn, self.readers = Turn(), RLock()
+        self._first_part = first_part(groups, model.n_bodies + model.n_contacts)
+        self._direct = self._first_part if compiled and threads == 1 else 0  # steps in one call, without a plan
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
@@ -101,16 +111,39 @@ class Lanes:
         getattr(self.store, name)[...] = 0.0
 
     def run(self, repeat: int, resumed: bool = False) -> None:
-        """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began."""
+        """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began.
+
+        An interrupt leaves whole steps, `steps` of them; many steps are made in parts, between which it is heard.
+        """
         self.is_published = False
-        if not self.compiled:
-            with np.errstate(all="ignore"):
-                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat, resumed)
+        if repeat <= self._direct:
+            run = self._run
+            # before the call: an interrupt is heard after it
+            self.steps = self.steps + repeat if resumed else repeat
+            run(repeat, resumed)
             return
-        if len(self.scratch) > 1:
-            self._plan.run(repeat, resumed=resumed)
-        else:
-            self._step.run(*self._job, repeat, resumed)
+        advance = self._share if self.compiled else self._run_uncompiled
+        for done, size in parts(repeat, self._first_part if self.compiled else 1):
+            advance(size, resumed or done > 0)
+
+    def _run_uncompiled(self, steps: int, resumed: bool) -> None:
+        before = self.steps if resumed else 0
+        with self.undone(np.arange(self.num_envs)), np.errstate(all="ignore"):
+            step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, steps, resumed)
+            self.steps = before + steps
+
+    def _share(self, steps: int, resumed: bool, script: int = 0) -> None:
+        """Make steps with all threads; see `Plan.run`."""
+        before = self.steps if resumed else 0
+        try:
+            self._plan.run(steps, resumed=resumed, script=script)
+        finally:
+            self.steps = before + self._plan.made
+
+    @cached_property
+    def _run(self) -> Any:
+        """The machine code of steps of all groups, called with `repeat` and `resumed`; compiled when first used."""
+        return partial(self._step.run, *self._job)
 
     @cached_property
     def _step(self) -> jit.Code:
@@ -128,7 +161,7 @@ class Lanes:
         spans = [(0, self.store.groups)]
         if env is not None and not whole:
             spans = [(group, group + 1) for group in np.unique(env // LANES).tolist()]
-        with self._publishing:  # readers in several threads share the scratch memory
+        with self.readers, self.turn.taken():
             if self.is_published and env is None:
                 return
             if self.store.features.contacts:
@@ -154,15 +187,20 @@ class Lanes:
                 self.store.slab[groups], self.is_published = slab, is_published
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
-        """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""
+        """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it.
+
+        It is made in parts, as in `run`.
+        """
         self.is_published = False
         tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
-        stride = self.store.slab.strides[0]
-        script = [self.num_envs, LANES, stride, len(inward), len(outward)]
-        for track in tracks:
-            script += self._place(track)
-        numbers = np.array(script, np.int64)
-        self._plan.run(steps, script=numbers.ctypes.data)
+        head = [self.num_envs, LANES, self.store.slab.strides[0], len(inward), len(outward)]
+        places = [self._place(track) for track in tracks]
+        for done, size in parts(steps, self._first_part):
+            script = list(head)
+            for (field, array, n), track in zip(places, tracks, strict=True):
+                script += field, array + done * track.array.strides[0], n
+            numbers = np.array(script, np.int64)
+            self._share(size, done > 0, numbers.ctypes.data)
 
     def _place(self, track: Track) -> tuple[int, int, int]:
         """Address of the field in the first group, and of the array; how many numbers an environment has."""
