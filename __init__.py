@@ -6,7 +6,7 @@ method, in time linear in bodies and contacts. The physics is in `vigym.engine`.
 
 from typing import TYPE_CHECKING, Any
 
-from vigym.engine.errors import InputError, MechanismError, StateError, VigymError
+from vigym.engine.errors import BusyError, InputError, MechanismError, StateError, VigymError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
@@ -42,6 +42,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Box",
+    "BusyError",
     "Capsule",
     "Cylinder",
     "InputError",

@@ -76,10 +76,12 @@ class Trace:
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Array]] = {"states": [], "read-outs": []}
+        self.bodies: list[Array] = []  # their states alone: what only kernels have computed
 
     def keep(self, step: int, sim: Simulator, *told: Any) -> None:
         """Note the state after this step if it is one of LOOKS, and `told`, or what the simulator tells of contacts."""
         if step in LOOKS:
+            self.bodies.append(np.concatenate([np.ravel(part) for part in sim.state]))
             state = *sim.state, sim.joint_positions(), sim.joint_velocities(), sim.status.iterations
             told = told or (sim.contact_forces(), sim.contact_gaps(), sim.contact_velocities(), sim.energy())
             for rows, parts in zip(self.rows.values(), (state, told), strict=True):

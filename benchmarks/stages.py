@@ -14,8 +14,8 @@ from vigym.benchmarks.flops import Counted
 from vigym.benchmarks.scenes import build
 from vigym.engine.kernels import axis, body, contact, interior_point, joint, ldu
 from vigym.engine.kernels import step as whole
-from vigym.engine.kernels.jit import unkept
-from vigym.engine.kernels.simd import block, group, specialized
+from vigym.engine.kernels.jit import unkept_kernel
+from vigym.engine.kernels.simd import block, group
 from vigym.engine.lanes import LANES
 from vigym.engine.simulator import Simulator
 
@@ -116,12 +116,12 @@ class Bench:
         """CPU time of one call, of one lane group; best of several tries."""
         fast = self.sims[0]
         lanes = fast._lanes
-        entry = specialized(unkept(repeated(stage)), lanes.constants, lanes.store, lanes.scratch[0])
+        code = unkept_kernel(repeated(stage)).code(lanes.constants, lanes.store, lanes.scratch[0])
         times = []
         for _ in range(tries):
             self.restore(fast)
             began = process_time()
-            entry(lanes.constants, lanes.store, lanes.scratch[0], 0, 1, repeat)
+            code.run(lanes.constants, lanes.store, lanes.scratch[0], 0, 1, repeat)
             times.append(process_time() - began)
         return min(times) / repeat * 1e9
 

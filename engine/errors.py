@@ -15,3 +15,7 @@ class StateError(VigymError):
 
 class InputError(VigymError):
     """A bad argument to a call of the Simulator."""
+
+
+class BusyError(VigymError):
+    """A Simulator that another thread is using."""

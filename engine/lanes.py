@@ -1,10 +1,10 @@
 """The buffers of all environments: SIMD lanes inside, arrays (num_envs, ...) outside; and the call of the kernel."""
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from threading import Lock
+from functools import cached_property, partial
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from vigym.engine.kernels import jit, layout
 from vigym.engine.kernels.collision import entries, growth
-from vigym.engine.kernels.simd import address_of, specialized
 from vigym.engine.kernels.step import publish, step
 from vigym.engine.kernels.threads import WORD
 from vigym.engine.model import Model, Options
+from vigym.engine.parts import first_part, parts
 from vigym.engine.rotation import Array
+from vigym.engine.turn import Turn
 from vigym.engine.workers import Plan
 
 LANES = 4  # environments side by side in one SIMD register (AVX2); 8 were slower
@@ -34,9 +35,16 @@ class Track(NamedTuple):
 
 
 class Lanes:
-    """Constants, states and scratch memory of `num_envs` environments in groups of LANES, and the threads' shares."""
+    """Constants, states and scratch memory of `num_envs` environments in groups of LANES, and the threads' shares.
+
+    steps: that the last call has made, in all environments but those that failed
+    turn, readers: for whoever writes into the state, and for those who only read but need the scratch memory for it:
+    they wait for each other
+    """
 
     def __init__(self, model: Model, options: Options, num_envs: int, num_threads: int, compiled: bool) -> None:
+        if compiled:
+            jit.check_enabled()
         groups = -(-num_envs // LANES)
         sizes, features = model.sizes, model.features
         self.num_envs, self.compiled = num_envs, compiled
@@ -51,7 +59,10 @@ class Lanes:
                 scratch.entries[0] = entries.addresses() if compiled else 0
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
-        self._publishing = Lock()
+        self.steps = 0
+        self.turn, self.readers = Turn(), RLock()
+        self._first_part = first_part(groups, model.n_bodies + model.n_contacts)
+        self._direct = self._first_part if compiled and threads == 1 else 0  # steps in one call, without a plan
         # views of the fields as (groups, lanes, n, k)
         self._rows = {name: np.moveaxis(getattr(self.store, name), -1, 1) for name in self.store.fields}
         for name, value in model.defaults().items():
@@ -113,76 +124,85 @@ class Lanes:
                 self.memory(group)["memory_key"][:, 0, lane] = 0.0
 
     def saved(self) -> bytes:
-        """Everything that changes."""
-        return self.store.without_room().tobytes() + self.saved_memory()
-
-    def restore(self, data: bytes) -> bool:
-        """Go back to what `saved` returned; False, and nothing has changed, if it is something else."""
-        size = self.store.slab.nbytes
-        if len(data) < size or not self.restore_memory(data[size:]):
-            return False
-        self.store.slab[...] = np.frombuffer(data[:size]).reshape(self.store.slab.shape)
-        self.store.tell_room()
-        return True
-
-    def saved_memory(self) -> bytes:
-        """All that is remembered of contacts between bodies."""
-        parts = []
-        for group in range(self.store.groups):
+        """Everything that changes: the slab, then what lane groups remember of contacts, each with its number."""
+        parts = [self.store.without_room().tobytes()]
+        for group in range(self.store.groups if self.store.features.touches else 0):
             memory = self.memory(group)
-            used = int((memory["memory_key"] > 0).any((1, 2)).sum()) if memory else 0
-            parts += [np.int64(used).tobytes(), *(np.ascontiguousarray(field[:used]) for field in memory.values())]
-        return b"".join(bytes(part) for part in parts) if self.store.features.touches else b""
+            used = int((memory["memory_key"] > 0).any((1, 2)).sum())
+            parts += [np.int64(used).tobytes(), *(field[:used].tobytes() for field in memory.values())]
+        return b"".join(parts)
 
-    def restore_memory(self, data: bytes) -> bool:
-        """Take over what `saved_memory` returned; False, and nothing has changed, if it is something else."""
-        if not self.store.features.touches:
-            return not data
-        start, groups = 0, []
-        for group in range(self.store.groups):
-            used = int.from_bytes(data[start : start + 8], "little") if len(data) >= start + 8 else -1
+    def fits(self, data: bytes) -> bool:
+        """Whether these bytes are as many as `saved` returns."""
+        start = self.store.slab.nbytes
+        for group in range(self.store.groups if self.store.features.touches else 0):
+            size = 8 * sum(int(np.prod(field.shape[1:])) for field in self.memory(group).values())
+            start += 8 + size * int.from_bytes(data[start : start + 8], "little")
+        return start == len(data)
+
+    def restore(self, data: bytes) -> None:
+        """Go back to what `saved` returned."""
+        start = self.store.slab.nbytes
+        self.store.slab[...] = np.frombuffer(data[:start]).reshape(self.store.slab.shape)
+        for group in range(self.store.groups if self.store.features.touches else 0):
+            used = int.from_bytes(data[start : start + 8], "little")
             start += 8
-            fields = {}
-            for name, field in self.memory(group).items():
-                size = used * int(np.prod(field.shape[1:])) * 8
-                if used < 0 or len(data) < start + size:
-                    return False
-                fields[name] = np.frombuffer(data[start : start + size]).reshape(used, *field.shape[1:])
-                start += size
-            groups.append((used, fields))
-        if start != len(data):
-            return False
-        for group, (used, fields) in enumerate(groups):
             self.store.grow("memory", group, used + 1)
-            for name, value in fields.items():
-                self.memory(group)[name][:used], self.memory(group)[name][used:] = value, 0.0
-        return True
+            for field in self.memory(group).values():
+                size = used * int(np.prod(field.shape[1:])) * 8
+                field[:used] = np.frombuffer(data[start : start + size]).reshape(used, *field.shape[1:])
+                field[used:] = 0.0
+                start += size
+        self.store.tell_room()
 
     def zero(self, name: str) -> None:
         """Set a field to zero in all environments."""
         getattr(self.store, name)[...] = 0.0
 
     def run(self, repeat: int, resumed: bool = False) -> None:
-        """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began."""
+        """Advance all environments by `repeat` steps; resumed: as part of the call that the last run began.
+
+        An interrupt leaves whole steps, `steps` of them; many steps are made in parts, between which it is heard.
+        """
         self.is_published = False
-        if not self.compiled:
-            with np.errstate(all="ignore"):
-                step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, repeat, resumed)
+        if repeat <= self._direct:
+            run = self._run
+            # before the call: an interrupt is heard after it
+            self.steps = self.steps + repeat if resumed else repeat
+            run(repeat, resumed)
             return
-        if len(self.scratch) > 1:
-            self._plan.run(repeat, resumed=resumed)
-        else:
-            self._step(*self._job, repeat, resumed)
+        advance = self._share if self.compiled else self._run_uncompiled
+        for done, size in parts(repeat, self._first_part if self.compiled else 1):
+            advance(size, resumed or done > 0)
+
+    def _run_uncompiled(self, steps: int, resumed: bool) -> None:
+        before = self.steps if resumed else 0
+        with self.undone(np.arange(self.num_envs)), np.errstate(all="ignore"):
+            step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, steps, resumed)
+            self.steps = before + steps
+
+    def _share(self, steps: int, resumed: bool, script: int = 0) -> None:
+        """Make steps with all threads; see `Plan.run`."""
+        before = self.steps if resumed else 0
+        try:
+            self._plan.run(steps, resumed=resumed, script=script)
+        finally:
+            self.steps = before + self._plan.made
 
     @cached_property
-    def _step(self) -> Any:
+    def _run(self) -> Any:
+        """The machine code of steps of all groups, called with `repeat` and `resumed`; compiled when first used."""
+        return partial(self._step.run, *self._job)
+
+    @cached_property
+    def _step(self) -> jit.Code:
         """The machine code of a step for these stores, compiled when it is first asked for."""
-        return specialized(_step, *self._job[:3])
+        return _step.code(*self._job[:3])
 
     @cached_property
-    def _publish(self) -> Any:
+    def _publish(self) -> Callable[..., None]:
         """The same of what publishes."""
-        return specialized(_publish, *self._job[:3])
+        return _publish.code(*self._job[:3]).run
 
     def publish(self, env: Indices | None = None) -> None:
         """Write down what the contacts of the environments `env`, or of all, tell of their state."""
@@ -190,7 +210,7 @@ class Lanes:
         spans = [(0, self.store.groups)]
         if env is not None and not whole:
             spans = [(group, group + 1) for group in np.unique(env // LANES).tolist()]
-        with self._publishing:  # readers in several threads share the scratch memory
+        with self.readers, self.turn.taken():
             if self.is_published and env is None:
                 return
             if self.store.features.contacts:
@@ -221,15 +241,20 @@ class Lanes:
                         self.memory(group)[name][: len(field)] = field
 
     def play(self, steps: int, inward: Sequence[Track], outward: Sequence[Track]) -> None:
-        """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it."""
+        """A call of so many steps, each with what `inward` says before it, and written down in `outward` after it.
+
+        It is made in parts, as in `run`.
+        """
         self.is_published = False
         tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
-        stride = self.store.slab.strides[0]
-        script = [self.num_envs, LANES, stride, len(inward), len(outward)]
-        for track in tracks:
-            script += self._place(track)
-        numbers = np.array(script, np.int64)
-        self._plan.run(steps, script=numbers.ctypes.data)
+        head = [self.num_envs, LANES, self.store.slab.strides[0], len(inward), len(outward)]
+        places = [self._place(track) for track in tracks]
+        for done, size in parts(steps, self._first_part):
+            script = list(head)
+            for (field, array, n), track in zip(places, tracks, strict=True):
+                script += field, array + done * track.array.strides[0], n
+            numbers = np.array(script, np.int64)
+            self._share(size, done > 0, numbers.ctypes.data)
 
     def _place(self, track: Track) -> tuple[int, int, int]:
         """Address of the field in the first group, and of the array; how many numbers an environment has."""
@@ -240,4 +265,4 @@ class Lanes:
     def _plan(self) -> Plan:
         scratch = [store.address for store in self.scratch]
         addresses = self.constants.address, self.store.address, scratch
-        return Plan(address_of(_step, *self._job[:3]), *addresses, self.store.groups)
+        return Plan(self._step.address, *addresses, self.store.groups)

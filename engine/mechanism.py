@@ -1,6 +1,7 @@
 """A mechanism: bodies, joints between them, contacts with the ground, gravity."""
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import wraps
 from inspect import Parameter, signature
 from typing import Concatenate, ParamSpec, TypeVar
@@ -17,6 +18,7 @@ from vigym.engine.shapes import Plane, Shape
 from vigym.engine.validation import Array, read_only, show, suggestion, vector
 
 Part = TypeVar("Part", Body, Joint, Contact, Collider)
+Kind = TypeVar("Kind", bound="Mechanism")
 P = ParamSpec("P")
 
 
@@ -247,14 +249,12 @@ class Mechanism:
         if not self._bodies:
             raise MechanismError("the mechanism has no bodies; add at least one with add_body")
 
-    def copy(self) -> "Mechanism":
+    def copy(self: Kind) -> Kind:
         """An independent mechanism with the same parts (which are immutable, hence shared)."""
-        other = Mechanism(self.gravity)
-        other._bodies = dict(self._bodies)
-        other._joints = dict(self._joints)
-        other._contacts = dict(self._contacts)
-        other._connections = dict(self._connections)
-        other._colliders, other._ignored = dict(self._colliders), set(self._ignored)
+        other = copy(self)  # with whatever else a subclass has
+        for name in ("_bodies", "_joints", "_contacts", "_connections", "_colliders"):
+            setattr(other, name, dict(getattr(self, name)))
+        other._ignored = set(self._ignored)
         return other
 
     def __repr__(self) -> str:

@@ -102,7 +102,7 @@ class Placement:
 
     def _preview(self, name: str, env: Indices, **fields: Array) -> Array:
         """A field that contacts would publish, (len(env), n, k), if others had these values."""
-        with self._lanes.undone(env, always=True):
+        with self._lanes.readers, self._lanes.turn.taken(), self._lanes.undone(env, always=True):
             self._lanes.put(env, **fields)
             self._lanes.publish(env)
             return self._lanes.get(name)[env]

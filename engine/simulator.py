@@ -1,8 +1,9 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
-import hashlib
 from collections.abc import Container, Mapping, Sequence
+from functools import cached_property
 from os import PathLike
+from threading import get_ident
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -20,11 +21,13 @@ from vigym.engine.placement import Placement
 from vigym.engine.recording import Recorder, write_all
 from vigym.engine.rollout import make_outputs, play
 from vigym.engine.rotation import Array
+from vigym.engine.saving import Saved, pack, signature, unpack
 from vigym.engine.state import STATUS, State, Status
+from vigym.engine.turn import alone, busy
 from vigym.engine.validation import batch, chosen, count, indices, number, show
 
-MAGIC = b"vigym-2"
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
+BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature")  # anew in a copy
 
 
 class Simulator:
@@ -81,7 +84,7 @@ class Simulator:
     def _build(self) -> None:
         options = Options(self.dt, self.tolerance, self.smoothing)
         self._lanes = Lanes(self.model, options, self.num_envs, self.num_threads, self.compiled)
-        self._get = self._lanes.get
+        self._get, self._turn = self._lanes.get, self._lanes.turn
         self._placement = Placement(self.model, self._lanes, self.dt)
         self._controls = Controls(self.model, self._lanes)
         self.recorders: list[Recorder] = []
@@ -95,8 +98,11 @@ class Simulator:
     @property
     def status(self) -> Status:
         """How the last step went, one entry an environment."""
-        return Status(*(self._get(name).astype(kind) for name, kind in STATUS.items()))
+        status = Status(*(self._get(name).astype(kind) for name, kind in STATUS.items()))
+        status.made = self._lanes.steps
+        return status
 
+    @alone
     def set_state(
         self,
         x: ArrayLike | None = None,
@@ -118,6 +124,7 @@ class Simulator:
         self._placement.set(env, given)
         self._jump(env)
 
+    @alone
     def set_joint_state(
         self,
         positions: ArrayLike,
@@ -153,7 +160,8 @@ class Simulator:
         target_velocity: ArrayLike | None = None,
         repeat: int = 1,
     ) -> None:
-        """Advance all environments by `repeat` time steps with the same controls.
+        """Advance all environments by `repeat` time steps with the same controls. An interrupt (Ctrl-C) leaves whole
+        steps: `status.steps` tells how many.
 
         effort: (num_envs, n_efforts) on the free joint axes, N or N m; None is zero. Together with what a drive on the
         axis adds, it is cut to the effort limit
@@ -163,18 +171,39 @@ class Simulator:
         """
         if type(repeat) is not int or repeat != 1:
             repeat = count(repeat, "repeat")
-        # a step of a small robot takes a microsecond: calls that do nothing are not made
-        tracks: Sequence[Track] = ()
-        if not (effort is force is torque is target is target_velocity is None):
-            tracks = self._controls.checked(named(effort, force, torque, target, target_velocity))
-        if not self._placement.is_checked:
-            self._placement.check_start()
-        if tracks or self._controls.nonzero:
-            self._controls.write(tracks)
-        self._lanes.run(repeat)
-        if self.recorders:
-            write_all(self.recorders, lambda recorder: recorder.frame(repeat))
+        # as `alone`, inside: a step of a small robot takes a microsecond, and a function around it a tenth of that
+        me, turn = get_ident(), self._turn
+        before = turn.owner
+        if not before:
+            turn.owner = me
+        elif before != me:
+            raise busy()
+        try:
+            # for the same reason, calls that do nothing are not made
+            tracks: Sequence[Track] = ()
+            if not (effort is force is torque is target is target_velocity is None):
+                tracks = self._controls.checked(named(effort, force, torque, target, target_velocity))
+            if not self._placement.is_checked:
+                self._placement.check_start()
+            if tracks or self._controls.nonzero:
+                self._controls.write(tracks)
+            if self.recorders:
+                self._recorded(repeat)
+            else:
+                self._lanes.run(repeat)
+        finally:
+            turn.owner = before
 
+    def _recorded(self, repeat: int) -> None:
+        """Advance all environments, and show recorders what came of it, also of an interrupted call."""
+        self._lanes.steps = 0
+        try:
+            self._lanes.run(repeat)
+        finally:
+            if steps := self._lanes.steps:
+                write_all(self.recorders, lambda recorder: recorder.frame(steps))
+
+    @alone
     def rollout(
         self,
         effort: ArrayLike | None = None,
@@ -187,7 +216,8 @@ class Simulator:
         read: Sequence[str] = ("x", "q", "v", "w"),
         out: Mapping[str, Array] | None = None,
     ) -> dict[str, Array]:
-        """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
+        """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest. An
+        interrupt leaves whole steps, as in `step`.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
         steps: number of steps, if no control has it in front
@@ -247,6 +277,7 @@ class Simulator:
         whose impulse is dt times it, also if the step was made in parts."""
         return self._placement.published("contact_force")
 
+    @alone
     def contacts(self, env: int | None = None) -> Contacts:
         """What touches, or is near, between colliders after the last step, in one environment or in all."""
         if env is not None:
@@ -284,6 +315,7 @@ class Simulator:
         mass, inertia = self.parameter("mass"), self.parameter("inertia")
         return diagnostics.momentum(*self.state, mass, inertia, self._get("h0"))
 
+    @alone
     def gradients(self, *inputs: str) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
         `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes.
@@ -303,6 +335,7 @@ class Simulator:
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 
+    @alone
     def set_parameters(self, mask: ArrayLike | None = None, **values: ArrayLike) -> None:
         """Change parameters (see `parameter`) where `mask` says: alike for all environments, or (num_envs, ...).
 
@@ -327,42 +360,43 @@ class Simulator:
             self._lanes.is_published = False
 
     # -------------------------------------------------------------------------------------------- save and restore
+    @alone
     def save(self) -> bytes:
         """Everything that changes: states, warm start, controls and parameters of all environments."""
         if self._placement.is_checked:
             self._lanes.publish()  # so that it does not matter whether anybody has read it
-        slab = self._lanes.saved()
-        return self._head(slab, not self._placement.is_checked) + slab
+        saved = Saved(not self._placement.is_checked, self._lanes.steps, self._lanes.saved())
+        return pack(self._signature, saved)
 
+    @alone
     def restore(self, data: bytes) -> None:
         """Go back to what `save` returned, bit by bit, in this simulator or in one built alike."""
-        if not isinstance(data, (bytes, bytearray, memoryview)):
-            raise InputError("restore takes the bytes that save() returned")
-        data = bytes(data)
-        size = len(MAGIC) + 33
-        slab, unchecked = data[size:], data[len(MAGIC) : len(MAGIC) + 1] == b"\1"
-        if data[:size] != self._head(slab, unchecked) or not self._lanes.restore(slab):
-            raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
-        self._placement.is_checked = self._lanes.is_published = not unchecked
+        saved = unpack(self._signature, data, self._lanes.fits)
+        self._lanes.restore(saved.slab)
+        self._placement.is_checked = self._lanes.is_published = not saved.unchecked
+        self._lanes.steps = saved.steps
         self._controls.restored()
         self._jump(range(self.num_envs))
 
-    def _head(self, slab: bytes, unchecked: bool) -> bytes:
-        """Version, flag, and a hash of the mechanism and options that the slab belongs to, and of itself."""
-        mechanism = self.model.mechanism
-        joints = [(joint.name, joint.kind, joint.parent, joint.child) for joint in mechanism.joints]
-        contacts = [(contact.name, contact.body, contact.compliance > 0) for contact in mechanism.contacts]
-        parts = [body.name for body in mechanism.bodies], joints, contacts, self.model.features
-        digest = hashlib.sha256(repr((parts, self.dt, self.num_envs, self._lanes.store.slab.shape)).encode())
-        digest.update(self._lanes.constants.slab.tobytes())
-        digest.update(slab)
-        return MAGIC + bytes([unchecked]) + digest.digest()
+    @cached_property
+    def _signature(self) -> Any:
+        """A hash of the mechanism, as it was built, and of the options."""
+        options = self.dt, self.num_envs, self._lanes.store.slab.shape
+        return signature(self.model, options, [self._lanes.constants.slab])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in FIXED} | {"saved": self.save()}
+        """What it was made with, its state, and whatever else it was given, as an instance of a subclass is."""
+        return {name: value for name, value in attributes(self).items() if name not in BUILT} | {"saved": self.save()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        saved = state.pop("saved")
-        self.__dict__.update(state)
+        for name, value in state.items():
+            if name != "saved":
+                object.__setattr__(self, name, value)
         self._build()
-        self.restore(saved)
+        self.restore(state["saved"])
+
+
+def attributes(thing: object) -> dict[str, Any]:
+    """All attributes of an instance, those in slots included."""
+    slots = [name for kind in type(thing).__mro__ for name in vars(kind).get("__slots__", ())]
+    return {name: getattr(thing, name) for name in slots if hasattr(thing, name)} | vars(thing)

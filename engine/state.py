@@ -23,7 +23,17 @@ class State(NamedTuple):
     w: Array
 
 
-class Status(NamedTuple):
+class Told(NamedTuple):
+    """What the kernels tell of the last call; see `Status`."""
+
+    converged: NDArray[np.bool_]
+    iterations: NDArray[np.int64]
+    residual: Array
+    substeps: NDArray[np.int64]
+    relaxed: NDArray[np.int64]
+
+
+class Status(Told):
     """How the last step went, one entry an environment.
 
     converged: False if a step could not be solved, even in sixty-fourths; the environment is then where it was before
@@ -33,14 +43,18 @@ class Status(NamedTuple):
     substeps: 1, or into how many parts the steps of the call were cut; 0 if the last one could not be solved
     relaxed: how many of them could only be solved with a bound on friction that is less than `friction` times the
         normal force in some contact. All else holds: gaps, joints, friction against the motion.
+    steps: time steps of the call: as many as it was asked for, or those before an interrupt; 0 once a state was set.
+        A property beside the tuple of the others
     """
 
-    converged: NDArray[np.bool_]
-    iterations: NDArray[np.int64]
-    residual: Array
-    substeps: NDArray[np.int64]
-    relaxed: NDArray[np.int64]
+    made: int = 0  # steps of the call
+
+    @property
+    def steps(self) -> NDArray[np.int64]:
+        """Time steps of the call, (num_envs,)."""
+        was_set = self.converged & (self.substeps == 0)
+        return np.where(was_set, 0, self.made)
 
 
-# What the kernels tell of a call: a field of the state store for each entry of `Status`, and its type
+# What the kernels tell of a call: a field of the state store for each entry of `Told`, and its type
 STATUS = {"converged": bool, "iterations": int, "residual": float, "substeps": int, "relaxed": int}

@@ -10,7 +10,7 @@ import threading
 import numpy as np
 
 from vigym.engine.kernels.store import aligned
-from vigym.engine.kernels.threads import RINGS, SCRATCH, is_done, lead, serve
+from vigym.engine.kernels.threads import REPEAT, RINGS, SCRATCH, is_done, lead, serve
 
 LOOKS = 400_000  # at the mailbox, half a millisecond or so
 
@@ -32,11 +32,13 @@ class Plan:
         self.address = self.numbers.ctypes.data
 
     def run(self, repeat: int, *, resumed: bool = False, script: int = 0) -> None:
-        """Advance all groups by `repeat` steps; return only when all is done, whatever interrupts.
+        """Advance all groups by `repeat` steps; return only when all is done, whatever interrupts; `made` tells whether
+        it was before the first step.
 
         resumed: whether the call that the last run began goes on; script: address of one, or 0
         """
-        crew = [_idle.pop() if _idle else Worker() for _ in range(self.threads - 1)]
+        self.numbers[REPEAT] = 0
+        crew = [hire() for _ in range(self.threads - 1)]
         if crew != self.crew:
             self.mailboxes[:] = [worker.address for worker in crew]
             self.crew = crew
@@ -57,6 +59,11 @@ class Plan:
         _idle.extend(reversed(crew))
         if interrupt is not None:
             raise interrupt
+
+    @property
+    def made(self) -> int:
+        """Steps that the last run has made: all of them, or none."""
+        return int(self.numbers[REPEAT])  # which `lead` writes
 
 
 class Worker:
@@ -84,5 +91,15 @@ class Worker:
 
 
 _idle: list[Worker] = []
+
+
+def hire() -> Worker:
+    """A worker that nobody uses."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return Worker()
+
+
 if hasattr(os, "register_at_fork"):  # threads do not survive a fork
     os.register_at_fork(after_in_child=_idle.clear)

@@ -13,6 +13,7 @@ from vigym.engine.recording import Recorder
 from vigym.engine.validation import numeric, show
 from vigym.envs.arguments import checked
 from vigym.envs.rendering import RENDER_MODES, Picture
+from vigym.envs.saved import check_generator
 from vigym.envs.task import Array, Task
 
 ONLY, ALL = np.zeros(1, np.int64), np.ones(1, bool)  # the only environment, as indices and as a mask
@@ -43,15 +44,6 @@ def checked_actions(action: Any, shape: tuple[int, ...]) -> Array:
     if np.isnan(array).any():
         raise InputError(f"action has a NaN: {array.tolist()}")
     return np.minimum(np.maximum(array, -1.0), 1.0)  # a third of the time of np.clip, on a few numbers
-
-
-def checked_state(state: Any, *own: str) -> Mapping[str, Any]:
-    """What `get_state` returned, with these parts beside those of the task; InputError if it is something else."""
-    needed = ("sim", "task", "variation", *own)
-    missing = [name for name in needed if not isinstance(state, Mapping) or name not in state]
-    if missing:
-        raise InputError(f"state must be what get_state of such an environment returned; it has no {missing[0]!r}")
-    return state
 
 
 def checked_options(options: Any) -> dict[str, Any]:
@@ -130,6 +122,9 @@ class RobotEnv(gym.Env):
         return self.task.snapshot() | {"rng": self.np_random.bit_generator.state}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go back to what `get_state` returned, bit by bit."""
-        self.task.restore(checked_state(state, "rng"))
+        """Go back to what `get_state` returned, bit by bit; InputError, and nothing has changed, if it is not a state
+        of such an environment. What the environment was made with stays, weights of rewards for one."""
+        found = self.task.checked(state, "rng")
+        check_generator(state["rng"], self.np_random, "rng")
+        self.task.restore(found)
         self.np_random.bit_generator.state = state["rng"]

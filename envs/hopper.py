@@ -1,7 +1,7 @@
 """VIHopper-v0: jump, turn once about a horizontal axis in the air, land upright and stay."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -158,6 +158,9 @@ class Hopper(HopperTask):
     ## Version History
     * v0: first version, with Coulomb's circular friction cone
     """
+
+    memory: ClassVar[tuple[str, ...]] = ("progress", "rate", "upright", "stood", "apex")
+    fixed: ClassVar[tuple[str, ...]] = ("weights",)
 
     def __init__(
         self,

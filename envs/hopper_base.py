@@ -51,6 +51,7 @@ class HopperTask(RobotTask):
     options: those of every robot's task
     """
 
+    memory: ClassVar[tuple[str, ...]] = ("torque", "R", "om", "lean", "tilt", "foot", "slip", "touching", "fallen")
     n_actions = 4
     camera: ClassVar[Mapping[str, Any]] = {"distance": 4.0, "azimuth": 135.0, "elevation": -10.0, "trackbodyid": 0}
 

@@ -135,6 +135,8 @@ class HopperHop(HopperTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
+    memory: ClassVar[tuple[str, ...]] = ("command", "peak", "error")
+    fixed: ClassVar[tuple[str, ...]] = ("weights",)
     options: ClassVar[tuple[str, ...]] = ("command",)
 
     def __init__(

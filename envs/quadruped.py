@@ -175,6 +175,13 @@ class Quadruped(RobotTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
+    # of the task itself, then what is seen of the state: of stairs, trunk, feet and joints
+    memory: ClassVar[tuple[str, ...]] = (
+        *("command", "gains", "aims", "last_action", "floors", "offsets"),
+        *("up", "normal", "velocity", "heights", "gaps", "slip", "wanted", "peak", "slid", "lifted", "slide"),
+        *("worst", "healthy", "joints", "rates"),
+    )
+    fixed: ClassVar[tuple[str, ...]] = ("weights", "limits", "neutral", "ground", "foot_points", "knee_points")
     n_actions = 12
     options: ClassVar[tuple[str, ...]] = ("command",)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.0, "azimuth": 120.0, "elevation": -15.0, "trackbodyid": 0}

@@ -14,10 +14,14 @@ from vigym.engine.errors import InputError
 from vigym.engine.simulator import Simulator
 from vigym.engine.validation import show
 from vigym.envs.arguments import bounds
+from vigym.envs.saved import checked_arrays, refused
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Range = tuple[float, float]
+
+# Arrays of a `Variation` that change from step to step
+MEMORY = ("past", "delay", "forces", "countdown", "interval")
 
 
 @dataclass(frozen=True)
@@ -157,11 +161,15 @@ class Variation:
         force[:, 0, :2] = np.where(now[:, None], self.forces, 0.0)
         return {"force": force if self.hand is None else force + self.hand}
 
-    def snapshot(self) -> dict[str, Array]:
+    def snapshot(self) -> dict[str, np.ndarray]:
         """What changes from step to step."""
-        return {name: getattr(self, name).copy() for name in ("past", "delay", "forces", "countdown", "interval")}
+        return {name: getattr(self, name).copy() for name in MEMORY}
 
-    def restore(self, snapshot: Mapping[str, Array]) -> None:
-        """Go back to a snapshot."""
-        for name, value in snapshot.items():
-            setattr(self, name, value.copy())
+    def checked(self, snapshot: Any) -> dict[str, np.ndarray]:
+        """Copies of what `snapshot` returned; InputError if it is something else."""
+        own = {name: getattr(self, name) for name in MEMORY}
+        found = checked_arrays(snapshot, own, "variation", infinite=("countdown", "interval"))
+        slots = self.past.shape[1]
+        if ((found["delay"] < 0) | (found["delay"] >= slots)).any():
+            raise refused(f"variation['delay'] must be 0 to {slots - 1}, got {show(found['delay'])}")
+        return found

@@ -1,6 +1,6 @@
 """What tasks of robots with a base that moves freely share: the usual observation, and starts that touch the ground."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class RobotTask(Task):
     exclude_current_positions_from_observation: leave x and y of the base out of it
     options: those of every task
     """
+
+    fixed: ClassVar[tuple[str, ...]] = ("rest",)
 
     def __init__(
         self,

@@ -154,6 +154,7 @@ class Snake(RobotTask):
       first gait of the snake made use of
     """
 
+    memory: ClassVar[tuple[str, ...]] = ("centre", "velocity", "upright", "lowest", "slip", "begin", "last")
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.5, "azimuth": 120.0, "elevation": -25.0, "trackbodyid": 0}
 
     def __init__(

@@ -10,7 +10,8 @@ that an environment of a batch is the single environment with its seed, bit for 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
+from warnings import warn
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -22,6 +23,7 @@ from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 from vigym.engine.validation import count, show
 from vigym.envs.randomization import Randomization, Variation
+from vigym.envs.saved import VERSION, check_parts, checked_arrays, refused
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -39,8 +41,14 @@ class Task(ABC):
     num_envs, num_threads: environments in the batch, and threads that share them
     dt, frame_skip: time step of the simulator, s, and how many of them a control step has
     randomization: what differs between episodes, see `Randomization`; nothing by default
+
+    `memory` names the arrays that change from step to step, of finite numbers: those, the simulator and what is drawn
+    for an episode are the task's state. `fixed` names those that are configuration, which no state changes. A task adds
+    its own, `memory = ("peak",)`; what it inherits is kept.
     """
 
+    memory: ClassVar[tuple[str, ...]] = ("elapsed", "action")
+    fixed: ClassVar[tuple[str, ...]] = ()
     camera: ClassVar[Mapping[str, Any]] = {"distance": 3.0, "azimuth": 135.0, "elevation": -20.0}
     n_actions: int  # set by the task
     options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
@@ -170,15 +178,57 @@ class Task(ABC):
         parts = [f"{name}_{axis}" for name in axes for axis in axes[name]]
         return [f"{body.name} {part}" for body in self.sim.model.mechanism.bodies for part in parts]
 
-    def snapshot(self) -> dict[str, Any]:
-        """Everything that changes from step to step: bytes of the simulator, and the task's own arrays."""
-        own = {name: value.copy() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        return {"sim": self.sim.save(), "task": own, "variation": self.variation.snapshot()}
+    # -------------------------------------------------------------------------------------------- states
+    def remembered(self) -> dict[str, np.ndarray]:
+        """The arrays that `memory` names; a warning if there may be others."""
+        names = self._declared("memory")
+        for name in vars(self).keys() - {*names, *self._declared("fixed")}:
+            value = getattr(self, name)
+            if isinstance(value, np.ndarray) and value.shape[:1] == (self.num_envs,):
+                warn(
+                    f"array {name!r} of {type(self).__name__} is in no state: name it in `memory` if it changes from "
+                    "step to step, or else in `fixed`",
+                    stacklevel=4,
+                )
+        return {name: getattr(self, name) for name in names}
 
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go back to a snapshot, bit by bit."""
-        self.sim.restore(snapshot["sim"])
-        for name, value in snapshot["task"].items():
-            setattr(self, name, value.copy())
-        self.variation.restore(snapshot["variation"])
+    def _declared(self, kind: str) -> list[str]:
+        """Names in `memory` or `fixed` of the task and of all that it inherits from."""
+        return [name for cls in reversed(type(self).__mro__) for name in vars(cls).get(kind, ())]
+
+    def identity(self) -> dict[str, Any]:
+        """Parts of a state that say whose it is."""
+        kind = type(self)
+        return {"version": VERSION, "kind": f"{kind.__module__}:{kind.__qualname__}", "num_envs": self.num_envs}
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that changes from step to step: bytes of the simulator, and arrays."""
+        own = self.remembered()
+        memory, variation = checked_arrays(own, own, "task"), self.variation.snapshot()
+        return self.identity() | {"sim": self.sim.save(), "task": memory, "variation": variation}
+
+    def checked(self, state: Any, *others: str) -> "Snapshot":
+        """What a state has of the task, which may have `others` parts beside it; InputError if it is not one of such a
+        task, but for the simulator's bytes, which `restore` checks."""
+        check_parts(state, self.identity(), ("sim", "task", "variation", *others))
+        memory = checked_arrays(state["task"], self.remembered(), "task")
+        return Snapshot(state["sim"], memory, self.variation.checked(state["variation"]))
+
+    def restore(self, snapshot: "Snapshot") -> None:
+        """Go back to what was `checked`, bit by bit; InputError, and nothing has changed, if the bytes are of another
+        simulator."""
+        try:
+            self.sim.restore(snapshot.sim)
+        except InputError as cause:
+            raise refused(str(cause)) from cause
+        vars(self).update(snapshot.memory)
+        vars(self.variation).update(snapshot.variation)
         self.state = self.sim.state
+
+
+class Snapshot(NamedTuple):
+    """A task's part of a state: bytes of the simulator, arrays of the task and of its `Variation`."""
+
+    sim: bytes
+    memory: dict[str, np.ndarray]
+    variation: dict[str, np.ndarray]

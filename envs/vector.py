@@ -17,9 +17,10 @@ from gymnasium.vector.utils import batch_space
 
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
-from vigym.engine.validation import count
-from vigym.envs.env import checked_actions, checked_options, checked_state, make_task
+from vigym.engine.validation import count, show
+from vigym.envs.env import checked_actions, checked_options, make_task
 from vigym.envs.rendering import RENDER_MODES, Picture
+from vigym.envs.saved import check_generator, checked_arrays, refused
 from vigym.envs.task import Array, Flags, Task
 
 
@@ -172,18 +173,30 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.picture.close()
 
     def get_state(self) -> dict[str, Any]:
-        """Everything the future depends on: physics, task, generators of random numbers."""
+        """Everything the future depends on: physics, task, generators of random numbers, episodes that are over."""
         rngs = [rng.bit_generator.state for rng in self._rngs]
-        own = {"over": self._over.copy(), "observation": self._observation.copy()}
-        return self.task.snapshot() | {"rngs": rngs, "batch": own}
+        batch = {name: value.copy() for name, value in self._batch().items()}
+        return self.task.snapshot() | {"rngs": rngs, "batch": batch}
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Go back to what `get_state` returned, bit by bit."""
-        self.task.restore(checked_state(state, "rngs", "batch"))
-        for rng, saved in zip(self._rngs, state["rngs"], strict=True):
+        """Go back to what `get_state` returned, bit by bit; InputError, and nothing has changed, if it is not a state
+        of such environments. What they were made with stays, weights of rewards for one."""
+        found, rngs = self.task.checked(state, "rngs", "batch"), state["rngs"]
+        if not isinstance(rngs, (list, tuple)) or len(rngs) != self.num_envs:
+            raise refused(f"rngs must be a list of {self.num_envs} states, got {show(rngs)}")
+        for i, rng in enumerate(self._rngs):
+            check_generator(rngs[i], rng, f"rngs[{i}]")
+        batch = checked_arrays(state["batch"], self._batch(), "batch")
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and batch["over"].any():
+            raise refused(f"episodes {np.flatnonzero(batch['over'])} are over, which SAME_STEP never leaves")
+        self.task.restore(found)
+        for rng, saved in zip(self._rngs, rngs, strict=True):
             rng.bit_generator.state = saved
-        self._idle[:] = False
-        self._over, self._observation = (state["batch"][name].copy() for name in ("over", "observation"))
+        self._idle, self._over, self._observation = batch["idle"], batch["over"], batch["observation"]
+
+    def _batch(self) -> dict[str, np.ndarray]:
+        """Which environments were never reset, which episodes are over, and the last observations."""
+        return {"idle": self._idle, "over": self._over, "observation": self._observation}
 
 
 def masked(values: Mapping[str, Array], mask: Flags) -> dict[str, Any]:

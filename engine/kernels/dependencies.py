@@ -17,7 +17,7 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 from numba.core.extending import _Intrinsic
 
-from vigym.engine.kernels.cache import SOURCES
+from vigym.engine.kernels.cache import SOURCES, DiskCache
 
 KERNELS = __name__.rpartition(".")[0]  # the package of this file
 LIBRARIES = {"numpy", "numba", "llvmlite"}
@@ -29,6 +29,11 @@ def fingerprint(function: Callable) -> str:
     found: list[Any] = [function]
     digest = hashlib.sha256(sys.version.encode())
     for one in found:  # grows on the way
+        if one is not function and isinstance(getattr(one, "_cache", None), DiskCache):
+            raise TypeError(
+                f"{_plain(one).__qualname__} is compiled by itself, and cannot be a part of "
+                f"{_plain(function).__qualname__}: make it @inlined"
+            )
         digest.update(repr(_describe_function(one, found)).encode())
     if any(_plain(one).__module__.startswith(KERNELS) for one in found):
         digest.update(SOURCES.encode())  # Numba compiles its own forms of some of their functions, see simd.py

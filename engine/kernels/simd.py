@@ -14,23 +14,18 @@ Three kinds of Python function make up the kernels, and all of them also run unc
 Memory is in `Store`s (store.py). To a kernel a store is a table of pointers; the shapes of its blocks, its lane count
 and the features of the mechanism are part of its TYPE, so that they are constants to the compiler.
 
-This file, memory.py and dependencies.py know the internals of Numba; symbols.py is the part that writes LLVM
-instructions; jit.py is the one that calls the compiler.
+This file, memory.py, dependencies.py and machine_code.py know the internals of Numba; symbols.py is the part that
+writes LLVM instructions; jit.py is the one that says what is compiled, and how.
 """
 
 import functools
 import hashlib
 import operator
-import pickle
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.compiler import CompileResult
 from numba.core.imputils import lower_builtin, lower_getattr_generic
-from numba.core.runtime import rtsys
-from numba.core.serialize import dumps
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.extending import (
     NativeValue,
@@ -64,16 +59,13 @@ from vigym.engine.kernels.symbols import (
 
 __all__ = [
     "absolute",
-    "address_of",
     "any_lane",
     "as_pointer",
     "block",
-    "dump",
     "each",
     "for_range",
     "group",
     "less",
-    "load",
     "maximum",
     "minimum",
     "on",
@@ -81,9 +73,8 @@ __all__ = [
     "rows",
     "select",
     "shared",
-    "specialized",
     "sqrt",
-    "target",
+    "store_type",
 ]
 
 BLOCKS = 1 << 40  # more than any field has
@@ -345,44 +336,3 @@ shared = register_jitable
 overload(sqrt)(lambda x: lambda x: np.sqrt(x))
 overload(less)(lambda a, b: lambda a, b: a < b)
 overload(select)(lambda mask, a, b: lambda mask, a, b: a if mask else b)
-
-
-# ------------------------------------------------------------------------------------------------ compiling
-def specialized(dispatcher, *stores):
-    """The compiled code for stores of these types, called as f(*stores, integer, ...), without Numba's dispatch."""
-    return dispatcher.get_overload(_compile(dispatcher, stores))
-
-
-def address_of(dispatcher, *stores):
-    """The address of that machine code, for `call`."""
-    result = dispatcher.overloads[_compile(dispatcher, stores)]
-    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
-
-
-def _compile(dispatcher, stores):
-    """Types of the arguments, compiled for."""
-    arguments = dispatcher.py_func.__code__.co_argcount
-    types_ = tuple([*map(store_type, stores), *[types.intp] * (arguments - len(stores))])
-    dispatcher.compile(types_)
-    return types_
-
-
-# ------------------------------------------------------------------------------------------------ keeping
-def target(context):
-    """What the machine code depends on besides the sources."""
-    return numba.__version__, *context.codegen().magic_tuple()
-
-
-def dump(result):
-    """Compiled code as bytes."""
-    return dumps(result._reduce())
-
-
-def load(context, data):
-    """Compiled code from bytes.
-
-    Numba's own cache lets `context.refresh()` load everything that might be needed for compiling first, half a second
-    of imports; running finished code takes only its memory manager.
-    """
-    rtsys.initialize(context)
-    return CompileResult._rebuild(context, *pickle.loads(data))

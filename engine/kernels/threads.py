@@ -17,7 +17,7 @@ A SCRIPT (int64), if there is one, tells what comes into fields before each step
     address in the first group, address of an array (steps, environments, n), n
 """
 
-from vigym.engine.kernels.jit import native
+from vigym.engine.kernels.jit import native, unkept
 from vigym.engine.kernels.memory import call, copy, fetch_add, load_acquire, store_release
 
 KERNEL, MODEL, STATES, THREADS, REPEAT, RESUMED, SCRIPT, SCRATCH = range(8)
@@ -27,7 +27,7 @@ WORD = 8  # bytes
 TASK = 8  # steps
 
 
-@native
+@unkept
 def transfer(script, number, group, step, inward):
     """One field of a group's environments, from or into the row of a step in its array."""
     envs, lanes = load_acquire(script + WORD * ENVS), load_acquire(script + WORD * LANES)
@@ -44,7 +44,7 @@ def transfer(script, number, group, step, inward):
                 copy(there + WORD * i, here + apart * i)
 
 
-@native
+@unkept
 def play(plan, scratch, group, first, last, resumed):
     """The steps first..last of a group; resumed: 1 if they are not the first of a call, as in step.py."""
     kernel, m = load_acquire(plan + WORD * KERNEL), load_acquire(plan + WORD * MODEL)
@@ -62,7 +62,7 @@ def play(plan, scratch, group, first, last, resumed):
             transfer(script, number, group, step, False)
 
 
-@native
+@unkept
 def work(plan, k):
     """Thread k's share of a plan."""
     threads, repeat = load_acquire(plan + WORD * THREADS), load_acquire(plan + WORD * REPEAT)
@@ -118,12 +118,18 @@ def lead(plan, repeat, resumed, script, looks):
         store_release(mailbox + WORD * WHO, k)
         store_release(mailbox + WORD * RINGS, load_acquire(mailbox + WORD * RINGS) + 1)
     work(plan, 0)
-    return is_done(plan, looks)
+    return have_answered(plan, looks)
 
 
 @native
 def is_done(plan, looks):
     """Whether all threads have answered; looks so many times."""
+    return have_answered(plan, looks)
+
+
+@unkept
+def have_answered(plan, looks):
+    """The same for those that are compiled."""
     threads = load_acquire(plan + WORD * THREADS)
     for k in range(1, threads):
         mailbox = load_acquire(plan + WORD * (SCRATCH + threads + k))

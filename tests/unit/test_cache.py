@@ -1,7 +1,5 @@
 """Compiled code on disk: kept once, used again, never stale, never in the way."""
 
-import errno
-import hashlib
 import os
 import pickle
 import shutil
@@ -9,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
+from toys.doubling import doubled, kernel
 
-from vigym.engine.kernels import cache
+from vigym.engine.kernels import cache, disk, machine_code
 from vigym.engine.kernels.jit import compiled
-from vigym.engine.kernels.simd import block
-from vigym.engine.kernels.store import Store
 
 ROOT = Path(__file__).parents[2]
 COMPILES = "vigym: compiling the physics"
@@ -125,26 +123,10 @@ def test_a_folder_that_cannot_be_written(first, tmp_path):
 # -------------------- in this process, with a smaller kernel
 
 
-@block
-def double(m, s, t):
-    t.y[0][0] = 2.0 * s.x[0][0]
-
-
-def kernel(m, s, t):
-    double(m, s, t)
-
-
-def doubled() -> bool:
-    """Whether 2 * 21 is 42 by a newly made dispatcher, which asks the disk first."""
-    m, s, t = (Store(label, 4, 1, None, {field: (1, 1)}) for label, field in ("mc", "sx", "ty"))
-    s.x[...] = 21.0
-    compiled(kernel, cache.DiskCache("double", cache.SOURCES, "the physics"))(m, s, t)
-    return bool((t.y == 42.0).all())
-
-
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache.DiskCache, "told", set())  # this process has said nothing yet
     return tmp_path / "cache"
 
 
@@ -161,8 +143,7 @@ DAMAGES = {
     "ends in zeros": lambda data: data[: len(data) // 2] + bytes(len(data) - len(data) // 2),
     "noise": lambda data: np.random.default_rng(0).bytes(len(data)),
     "text": lambda data: b"cos\nsystem\n(S'exit 1'\ntR.",
-    "another pickle": lambda data: pickle.dumps({"a": 1}),
-    "another pickle, in order": lambda data: hashlib.sha256(pickle.dumps((1, 2))).digest() + pickle.dumps((1, 2)),
+    "a pickle": lambda data: pickle.dumps({"a": 1}),
 }
 
 
@@ -174,53 +155,124 @@ def test_a_damaged_file_is_ignored_and_replaced(folder, capsys, damage):
     file.write_bytes(DAMAGES[damage](good))
     capsys.readouterr()
 
-    assert doubled()
+    with pytest.warns(RuntimeWarning, match=f"{file.name} is damaged; it is replaced"):
+        assert doubled()
     assert capsys.readouterr().err.startswith(COMPILES)
     assert [path.name for path in folder.iterdir()] == [file.name]
     assert doubled()
     assert capsys.readouterr().err == ""  # the file is good again
 
 
-def no_space(*args, **kwargs):
-    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def touch(path):
+    Path(path).touch()
 
 
-@pytest.mark.parametrize("what", ["replace", "write", "open", "mkdir"])
-def test_a_full_disk(folder, capsys, monkeypatch, what):
-    if what == "replace":
-        monkeypatch.setattr(cache.os, "replace", no_space)
-    elif what == "open":
-        monkeypatch.setattr(cache.tempfile, "NamedTemporaryFile", no_space)
-    elif what == "mkdir":
-        monkeypatch.setattr(cache.Path, "mkdir", no_space)
-    else:
-        make = cache.tempfile.NamedTemporaryFile
+class Planted:
+    """A pickle that does something when it is read."""
 
-        def fills_up(*args, **kwargs):
-            file = make(*args, **kwargs)
-            file.write = no_space
-            return file
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
-        monkeypatch.setattr(cache.tempfile, "NamedTemporaryFile", fills_up)
+    def __reduce__(self):
+        return touch, (str(self.path),)
+
+
+def test_nothing_is_unpickled(folder, tmp_path):
+    """Not even from a file that is in order in all other ways."""
     assert doubled()
-    err = capsys.readouterr().err
-    assert "not kept on disk" in err
-    assert os.strerror(errno.ENOSPC) in err
-    assert not folder.exists() or not list(folder.iterdir())
+    (file,) = folder.iterdir()
+    disk.write(file.name, pickle.dumps(Planted(tmp_path / "ran")))
+    with pytest.warns(RuntimeWarning, match="cannot be read"):
+        assert doubled()
+    assert not (tmp_path / "ran").exists()
+    pickle.loads(pickle.dumps(Planted(tmp_path / "ran")))
+    assert (tmp_path / "ran").exists()  # it would have
 
-    monkeypatch.undo()
-    monkeypatch.setenv("VIGYM_CACHE_DIR", str(folder))  # space again
-    assert doubled()
-    assert len(list(folder.iterdir())) == 1
+
+def test_files_that_change_places_are_damaged(folder):
+    disk.write("a.kernel", b"code of a")
+    os.replace(folder / "a.kernel", folder / "b.kernel")
+    with pytest.raises(disk.RefusedError, match="damaged"):
+        disk.read("b.kernel")
+
+
+def test_what_holds_python_objects_is_not_kept(folder):
+    """A loop that returns an array holds the type of its numbers."""
+    double = compiled(lambda x: 2.0 * x, None)
+    double._cache = cache.DiskCache(double.py_func, "loop", cache.SOURCES, "a loop", small=True)
+    with pytest.warns(RuntimeWarning, match="not kept on disk .it holds Python objects"):
+        assert (double(np.ones(3)) == 2.0).all()
+    assert not folder.exists()
+
+
+# -------------------- the name of a file says all that code depends on
+
+SETTINGS = {
+    "OPT": 0,
+    "CPU_NAME": "generic",
+    "LOOP_VECTORIZE": 0,
+    "SLP_VECTORIZE": 1,
+    "ENABLE_AVX": 0,
+    "BOUNDSCHECK": 1,
+    "DEBUGINFO_DEFAULT": 1,
+    "DISABLE_INTEL_SVML": 1,
+    "USING_SVML": True,
+    "DEBUG_NRT": 1,
+    "LLVM_REFPRUNE_FLAGS": "",
+    "EXTEND_VARIABLE_LIFETIMES": 1,
+    "A_SETTING_OF_THE_FUTURE": 1,
+}
+UNRELATED = {"NUMBA_NUM_THREADS": 99, "CACHE_DIR": "/elsewhere", "DUMP_LLVM": 1, "CUDA_DRIVER": "x", "GDB_BINARY": "x"}
+
+
+def named() -> str:
+    """The name of a file."""
+    made = cache.DiskCache(kernel, "double", "sources", "the physics")
+    return made.file_name((numba.float64,), numba.core.registry.cpu_target.target_context)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_settings_of_the_compiler_count(monkeypatch, setting):
+    before = named()
+    assert named() == before
+    monkeypatch.setattr(numba.core.config, setting, SETTINGS[setting], raising=False)
+    assert named() != before
+
+
+@pytest.mark.parametrize("setting", UNRELATED)
+def test_settings_that_change_no_code_do_not(monkeypatch, setting):
+    before = named()
+    monkeypatch.setattr(numba.core.config, setting, UNRELATED[setting], raising=True)
+    assert named() == before
+
+
+@pytest.mark.parametrize("module", [numba, machine_code.llvmlite, np])
+def test_versions_count(monkeypatch, module):
+    before = named()
+    monkeypatch.setattr(module, "__version__", "0.0")
+    assert named() != before
+
+
+def test_who_filled_the_folder_does_not_matter(first, tmp_path, monkeypatch):
+    """A process that optimises otherwise neither finds code of this one, nor leaves any to it."""
+    folder = tmp_path / "cache"
+    shutil.copytree(first[0], folder)
+    monkeypatch.setenv("NUMBA_OPT", "0")
+    assert COMPILES in run(folder)[1]
+    assert len(list(folder.glob("step-*"))) == 2
+    monkeypatch.delenv("NUMBA_OPT")
+    assert run(folder) == (first[1], "")
 
 
 def test_where_code_is_kept(monkeypatch, tmp_path):
     monkeypatch.delenv("VIGYM_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     if sys.platform.startswith("linux"):
-        assert cache.folder() == tmp_path / "vigym"
+        assert disk.folder() == tmp_path / "vigym"
     monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path / "chosen"))
-    assert cache.folder() == tmp_path / "chosen"
+    assert disk.folder() == tmp_path / "chosen"
+    monkeypatch.setenv("VIGYM_CACHE_DIR", "~/chosen")
+    assert disk.folder() == Path.home() / "chosen"
 
 
 def test_the_hash_sees_every_kernel(tmp_path):

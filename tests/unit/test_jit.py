@@ -1,19 +1,25 @@
 """Code is compiled in one module, and never used again after something that it is made of has changed."""
 
 import ast
+import gc
 import importlib.util
 import os
 import subprocess
 import sys
 from collections import namedtuple
 from pathlib import Path
+from weakref import WeakSet
 
 import numba
 import numpy as np
 import pytest
+from numba.core.caching import NullCache
 
-from vigym.engine.kernels.cache import describe_type
+from vigym.engine.kernels import jit, machine_code
+from vigym.engine.kernels.cache import SOURCES, DiskCache, describe_type
 from vigym.engine.kernels.dependencies import fingerprint
+from vigym.engine.kernels.simd import block
+from vigym.engine.kernels.store import Store
 
 ROOT = Path(__file__).parents[2]
 POLICY = ROOT / "engine" / "kernels" / "jit.py"
@@ -189,6 +195,15 @@ def test_what_cannot_be_hashed_is_an_error():
         fingerprint(look)
 
 
+def test_what_is_kept_by_itself_cannot_be_part_of_another(tmp_path):
+    """Its code on disk is finished, and cannot be linked."""
+    loops = load(
+        tmp_path, edited("@inlined\ndef outer", "from vigym.engine.compiled import compiled\n\n@compiled\ndef outer")
+    )
+    with pytest.raises(TypeError, match="outer is compiled by itself, and cannot be a part of indirect: make it @inl"):
+        fingerprint(loops.indirect)
+
+
 def test_processes_agree():
     """Whatever the seed of Python's hashes; sets and dictionaries are in another order then."""
     program = (
@@ -217,6 +232,96 @@ def test_types_of_named_tuples_count_by_their_fields():
     assert one != other
     nested = [describe_type(numba.typeof((kind(1.0, 2.0), 3))) for kind in kinds]
     assert nested[0] != nested[1]
+
+
+# -------------------- code that nobody uses is freed
+
+
+def stores(width: int) -> tuple[Store, Store, Store]:
+    """Of a kind of its own for every width."""
+    return tuple(Store(label, 4, 1, None, {"x": (1, width)}) for label in ("m", "s", "t"))  # type: ignore[return-value]
+
+
+@pytest.fixture
+def engines(monkeypatch, tmp_path):
+    """Engines that are alive."""
+    monkeypatch.setenv("VIGYM_CACHE_DIR", str(tmp_path))
+    alive = WeakSet()
+
+    class Watched(machine_code.Engine):
+        def __init__(self, name):
+            super().__init__(name)
+            alive.add(self)
+
+    monkeypatch.setattr(machine_code, "Engine", Watched)
+    return alive
+
+
+@block
+def add_one(m, s, t):
+    t.x[0][0] = s.x[0][0] + 1.0
+
+
+def plus_one(m, s, t):
+    add_one(m, s, t)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_code_of_many_kinds_is_bounded(engines, monkeypatch, kept):
+    """Whether it comes from the compiler or from the disk; in use, it stays, however many others follow."""
+    monkeypatch.setattr(jit, "KINDS", 3)
+    cache = DiskCache(plus_one, "plus", SOURCES, "a test", small=True) if kept else NullCache()
+    kernel = jit.Kernel(plus_one, cache)
+    used = kernel.code(*stores(1))
+    for turn in range(2):
+        for width in range(2, 10):
+            code = kernel.code(*stores(width))
+            del code
+            gc.collect()
+            assert len(engines) <= 3 + 1, (turn, width)  # and the one in use
+    assert len(kernel.codes) == 3
+    m, s, t = stores(1)
+    used.run(m, s, t)
+    assert (t.x == 1.0).all()
+    del used
+    gc.collect()
+    assert len(engines) == 3
+
+
+def test_the_kinds_used_last_stay(engines, monkeypatch):
+    monkeypatch.setattr(jit, "KINDS", 2)
+    kernel = jit.Kernel(plus_one, NullCache())
+    first, second = (kernel.code(*stores(width)) for width in (1, 2))
+    assert kernel.code(*stores(1)) is first
+    kernel.code(*stores(3))
+    assert kernel.code(*stores(1)) is first
+    assert kernel.code(*stores(2)) is not second
+
+
+# -------------------- without a compiler
+
+FLYING = """
+import warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    import vigym
+m = vigym.Mechanism()
+m.add_body("body", mass=1.0, inertia=(1.0, 2.0, 2.5))
+vigym.Simulator(m, compiled=False).step()
+print([str(each.message) for each in said if "NUMBA_DISABLE_JIT" in str(each.message)])
+vigym.Simulator(m)
+"""
+
+
+def test_numba_that_compiles_nothing():
+    """Kernels run uncompiled if that was asked for; otherwise an error says what to do."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", FLYING], env=environment, capture_output=True, text=True)
+    assert "Unset it" in done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("RuntimeError: the environment variable NUMBA_DISABLE_JIT is set")
+    assert "compiled=False" in last
+    assert "--uncompiled" in last
 
 
 # -------------------- one module calls the compiler

@@ -3,22 +3,22 @@
 from numba.core import types
 
 from vigym.engine.kernels.collision import detect
-from vigym.engine.kernels.jit import native
+from vigym.engine.kernels.jit import entry
 
 
-@native
+@entry
 def find_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
     """See detect.find_contacts."""
     detect.find_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
 
 
-@native
+@entry
 def review_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
     """See detect.review_contacts."""
     detect.review_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
 
 
-@native
+@entry
 def keep_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
     """See detect.keep_contacts."""
     detect.keep_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
