@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
+from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
@@ -62,6 +63,13 @@ class Model:
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
         self.touches = bool(self.couples)
+        if self.touches and (bouncing := [c.name for c in mechanism.contacts if c.restitution > 0]):
+            raise MechanismError(
+                f"contact {bouncing[0]!r}: restitution does not go together with colliders yet; leave one of them out"
+            )
+        if self.touches and self.tree.loops:
+            joint = mechanism.joints[self.tree.loops[0]].name
+            raise MechanismError(f"joint {joint!r} closes a loop, which does not go together with colliders yet")
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),

@@ -47,7 +47,7 @@ def head(owner: Any, saved: Saved) -> bytes:
 
 
 def unpack(owner: Any, data: Any, fits: Callable[[bytes], bool]) -> Saved:
-    """What was packed; InputError if it was damaged, or packed for another owner. fits: whether a slab is a whole one."""
+    """What was packed; InputError if it was damaged, or packed for another owner. fits: whether a slab is whole."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise InputError("restore takes the bytes that save() returned")
     data = bytes(data)

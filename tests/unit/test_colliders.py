@@ -1,0 +1,140 @@
+"""Colliders: what may touch, how far apart it is, and what is refused."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from vigym import Box, Capsule, Cylinder, InputError, Mechanism, MechanismError, Plane, Simulator, Sphere, StateError
+
+KINDS = {"sphere": 0, "capsule": 1, "box": 2}
+
+
+def two(first, second, **options) -> Mechanism:
+    m = Mechanism(gravity=(0, 0, 0))
+    for name, shape in (("a", first), ("b", second)):
+        m.add_body(name, mass=1.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, 5.0 * (name == "b")))
+        m.add_collider(name, name, shape, **options)
+    return m
+
+
+def some_shape(kind: str, rng: np.random.Generator):
+    a, b, c = rng.uniform(0.05, 1.0, 3)
+    return {"sphere": lambda: Sphere(a), "capsule": lambda: Capsule(a, 2 * b), "box": lambda: Box((a, b, c))}[kind]()
+
+
+def sizes(shape) -> list[float]:
+    match shape:
+        case Sphere():
+            return [shape.radius]
+        case Capsule():
+            return [shape.radius, shape.length / 2]
+    return [edge / 2 for edge in shape.size]
+
+
+@pytest.mark.parametrize("kinds", [(a, b) for a in KINDS for b in KINDS if KINDS[a] <= KINDS[b]])
+def test_distances_agree_with_mujoco(kinds):
+    # apart, mj_geomDistance is exact to its tolerance; overlapping, only of these kinds
+    rng = np.random.default_rng(KINDS[kinds[0]] + 3 * KINDS[kinds[1]])
+    for _ in range(3):
+        shapes = [some_shape(kind, rng) for kind in kinds]
+        n = 60
+        sim = Simulator(two(*shapes), dt=0.01, num_envs=n)
+        x, q = rng.normal(size=(n, 2, 3)), rng.normal(size=(n, 2, 4))
+        x[:, 1] += 1.5 * rng.normal(size=(n, 3))
+        q /= np.linalg.norm(q, axis=-1, keepdims=True)
+        found = sim_distances(sim, x, q)
+        geoms = [
+            f'<body name="{name}" mocap="true"><geom type="{kind}" size="{" ".join(map(str, sizes(shape)))}"/></body>'
+            for name, kind, shape in zip("ab", kinds, shapes, strict=True)
+        ]
+        option = '<option ccd_tolerance="1e-12" ccd_iterations="500"/>'
+        model = mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{''.join(geoms)}</worldbody></mujoco>")
+        data = mujoco.MjData(model)
+        for k in range(n):
+            data.mocap_pos[:], data.mocap_quat[:] = x[k], q[k]
+            mujoco.mj_kinematics(model, data)
+            expected = mujoco.mj_geomDistance(model, data, 0, 1, 100.0, None)
+            if expected > 0 or kinds != ("capsule", "box"):
+                assert found[k] == pytest.approx(expected, abs=1e-9)
+            else:
+                assert found[k] <= 0
+
+
+def sim_distances(sim: Simulator, x: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Distances at poses that no state may have, as bodies overlap there."""
+    from vigym.engine.collisions import distances
+
+    return distances(sim.model, x, q, np.array([[0, 1]]))[:, 0]
+
+
+def test_which_colliders_may_touch():
+    m = Mechanism()
+    for name in ("a", "b", "c"):
+        m.add_body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
+        m.add_collider(name, name, Sphere(0.1))
+    m.add_collider("a2", "a", Sphere(0.05))
+    m.add_ground()
+    names = [collider.name for collider in m.colliders]
+
+    def couples() -> set[tuple[str, str]]:
+        return {(names[i], names[j]) for i, j in m.couples}
+
+    everything = {("a", "b"), ("a", "c"), ("b", "c"), ("b", "a2"), ("c", "a2")}
+    everything |= {(name, "ground") for name in ("a", "b", "c", "a2")}
+    assert couples() == everything  # not those of one body
+    m.add_joint("hinge", "revolute", "a", "b")
+    m.ignore_contact("c", "world")
+    assert couples() == everything - {("a", "b"), ("b", "a2"), ("c", "ground")}
+
+
+def test_groups_and_masks():
+    m = Mechanism()
+    for name, group, mask in (("a", 1, -1), ("b", 2, -1), ("c", 4, 1)):
+        m.add_body(name, mass=1.0, inertia=(1.0, 1.0, 1.0))
+        m.add_collider(name, name, Sphere(0.1), group=group, mask=mask)
+    assert m.couples == [(0, 1), (0, 2)]
+
+
+def test_a_start_with_overlap_is_refused():
+    sim = Simulator(two(Sphere(0.1), Box((0.2, 0.2, 0.2))), dt=0.01, num_envs=2)
+    before = sim.state
+    x = before.x.copy()
+    x[1, 1] = (0, 0, 0.15)
+    with pytest.raises(StateError, match=r"colliders 'a' and 'b' of environment 1 overlap by 0\.05 m"):
+        sim.set_state(x=x)
+    np.testing.assert_array_equal(sim.state.x, before.x)
+    sim.step()
+    assert sim.status.converged.all()
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"shape": Cylinder(0.1, 0.2)}, "shape must be a Sphere, Capsule, Box or Plane"),
+        ({"body": "nobody"}, "'nobody' is unknown"),
+        ({"name": "first"}, "exists already"),
+        ({"friction": -1.0}, "friction"),
+        ({"group": 1.5}, "group must be an integer"),
+    ],
+)
+def test_what_is_refused(options, what):
+    m = Mechanism()
+    m.add_body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    m.add_collider("first", "body", Sphere(0.1))
+    given = {"name": "second", "body": "body", "shape": Plane()} | options
+    with pytest.raises(MechanismError, match=what):
+        m.add_collider(**given)
+    assert len(m.colliders) == 1
+
+
+def test_what_is_not_there_yet_says_so():
+    m = two(Sphere(0.1), Sphere(0.1))
+    sim = Simulator(m, dt=0.01)
+    sim.step()
+    with pytest.raises(InputError, match="gradients through contacts between bodies"):
+        sim.gradients()
+    m.add_contact("skin", "a", restitution=0.5)
+    with pytest.raises(MechanismError, match="restitution"):
+        Simulator(m, dt=0.01)
+    with pytest.raises(InputError, match="two different bodies"):
+        sim.distance("a", "a")
