@@ -13,6 +13,7 @@ from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.lanes import LANES, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array, multiply, rotate, rotation_matrix
+from vigym.engine.validation import indices
 
 ALLOWED = 1e-6  # m that a state may be set with colliders in each other; 1e-3 of the size of small ones
 
@@ -41,9 +42,10 @@ class Contacts:
 def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts:
     """What `lanes` remember of contacts between colliders, of one environment or of all."""
     couples = np.array(model.couples, np.int64).reshape(-1, 2)
+    which = range(lanes.num_envs) if env is None else indices([env], "env", lanes.num_envs)
     parts: dict[str, list[Array]] = {name: [np.zeros(0)] for name in ("env", "key", "gap")}
     parts |= {name: [np.zeros((0, 3))] for name in ("point", "normal", "impulse")}
-    for number in range(lanes.num_envs) if env is None else [env]:
+    for number in which:
         group, lane = divmod(number, LANES)
         memory = lanes.memory(group)
         if not memory or lanes.row("fresh", number):

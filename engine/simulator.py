@@ -24,7 +24,7 @@ from vigym.engine.rotation import Array
 from vigym.engine.saving import Saved, pack, signature, unpack
 from vigym.engine.state import STATUS, State, Status
 from vigym.engine.turn import alone, busy
-from vigym.engine.validation import batch, chosen, count, indices, number, show
+from vigym.engine.validation import batch, chosen, count, number, show
 
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature")  # anew in a copy
@@ -280,8 +280,6 @@ class Simulator:
     @alone
     def contacts(self, env: int | None = None) -> Contacts:
         """What touches, or is near, between colliders after the last step, in one environment or in all."""
-        if env is not None:
-            env = int(indices([env], "env", self.num_envs)[0])
         return collisions.contacts(self.model, self._lanes, self.dt, env)
 
     def distance(self, first: str, second: str) -> Array:
