@@ -183,3 +183,19 @@ def test_a_heap_comes_to_rest():
             names = [body.name for body in m.bodies]
             apart = [sim.distance(a, b)[0] for i, a in enumerate(names) for b in (*names[:i], "world")]
             assert min(apart) > -GAP
+
+
+@pytest.mark.parametrize("speed", [2.0, 20.0])
+def test_what_flies_past_an_edge_is_not_held_up(speed):
+    # a ball passes the upper edge of a wall at 45 degrees, 7 mm away: nothing pushes it
+    m = Mechanism(gravity=(0, 0, 0))
+    m.add_collider("wall", "world", Box((0.1, 1.0, 1.0)))
+    add(m, "ball", Sphere(0.02), (0.3, 0, 0.3), mass=0.1)
+    sim = Simulator(m, dt=0.01)
+    v = speed * np.array([-1.0, 0.0, 1.0])
+    start = np.array([0.05, 0.0, 0.5]) + (0.02 + 0.007) * np.array([1, 0, 1]) / np.sqrt(2) - v * 0.061 * 2 / speed
+    sim.set_state(x=[start], v=[v])
+    steps = round(0.2 / (speed * 0.01))
+    sim.step(repeat=steps)
+    np.testing.assert_allclose(sim.state.x[0, 0], start + 0.01 * steps * v, atol=1e-9)
+    assert sim.status.converged.all()

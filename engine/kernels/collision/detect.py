@@ -13,15 +13,15 @@ from numba.extending import overload
 from vigym.engine.kernels.collision import distance, links, manifold
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
-from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, LATER
-from vigym.engine.kernels.collision.poses import four, matrix_of, placed, three
+from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
+from vigym.engine.kernels.collision.poses import FOUND_POSE, four, matrix_of, placed, pose, three
 from vigym.engine.kernels.collision.slots import keep, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
-from vigym.engine.kernels.integrator import advance
 from vigym.engine.kernels.simd import rows, shared
 
 ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to move in a step,
 SLACK = 0.02  # and by so much of its size
+FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
 OVERLAP = 4e-9  # of a size that is found after a step and not a solution
 
 
@@ -55,27 +55,44 @@ def is_near(m, t, couple, lane):
     i, j = body[first], body[second]
     assumed = rows(t, "assumed")
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
-    a, b = here(m, t, first, i, lane), here(m, t, second, j, lane)
+    a, b = along(m, t, first, i, 0.0, lane), along(m, t, second, j, 0.0, lane)
     return apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
 
 
 @shared
-def here(m, t, k, i, lane):
-    """Solid k of body i at the current pose."""
+def along(m, t, k, i, part, lane):
+    """Solid k of body i where its velocity takes it in a part of the step."""
     parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    return placed(
-        parts[0], parts[1], parts[2], k, three(rows(t, "x"), i, 0, lane), matrix_of(four(rows(t, "q"), i, lane))
-    )
+    x, q = pose(m, t, i, part, lane)
+    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
 
 
 @shared
-def ahead(m, t, k, i, lane):
-    """Solid k of body i where its velocity takes it."""
-    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    x, q, V = three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane), rows(t, "V")
-    if i < rows(m, "n_bodies")[0]:
-        x, q = advance(rows(t, "h")[0, 0, lane], (x, q), (three(V, i, 0, lane), three(V, i, 3, lane)))
-    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
+def closest(m, t, first, second, lane):
+    """Part of the step after which two solids that fly past each other are closest; 0 for those that would meet, that
+    are slow, and for boxes and planes, whose faces are chosen by where they fly (manifold.py)."""
+    body, kind, bound = rows(m, "collider_body"), rows(m, "collider_kind"), rows(m, "collider_bound")
+    round_one = kind[first] < BOX or kind[second] < BOX
+    if not round_one or kind[first] == PLANE or kind[second] == PLANE:
+        return 0.0
+    i, j, n = body[first], body[second], rows(m, "n_bodies")[0]
+    V, reach, h = rows(t, "V"), rows(m, "reach"), rows(t, "h")[0, 0, lane]
+    v = three(V, i, 0, lane)
+    turning = reach[i, 0, 0] * length(three(V, i, 3, lane))
+    if j < n:
+        v, turning = sub(v, three(V, j, 0, lane)), turning + reach[j, 0, 0] * length(three(V, j, 3, lane))
+    way = h * (length(v) + turning)
+    if way < FAST * min(bound[first, 0, 0], bound[second, 0, 0]):
+        return 0.0
+    part, least = 0.0, distance.FAR
+    for k in range(PARTS + 1):
+        a, b = along(m, t, first, i, k / PARTS, lane), along(m, t, second, j, k / PARTS, lane)
+        room = distance.solids(kind[first], a, kind[second], b)
+        if room < 0.5 * way / PARTS:  # it may meet the other one between two looks
+            return 0.0
+        if room < least:
+            part, least = k / PARTS, room
+    return part
 
 
 @shared
@@ -94,9 +111,12 @@ def find(m, t, couple, lane):
     i, j = body[first], body[second]
     assumed, found = rows(t, "assumed"), rows(t, "found")
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
-    a, b = here(m, t, first, i, lane), here(m, t, second, j, lane)
-    later_a, later_b = ahead(m, t, first, i, lane), ahead(m, t, second, j, lane)
+    past = closest(m, t, first, second, lane)
+    a, b = along(m, t, first, i, past, lane), along(m, t, second, j, past, lane)
+    later_a, later_b = along(m, t, first, i, 1.0, lane), along(m, t, second, j, 1.0, lane)
     count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
+    for k in range(count):
+        found[k, WHEN, lane] = past
     if rows(t, "look")[0, 0, lane] < 0.5:
         return count
     # and those of where the last solution led, which went too deep
@@ -110,7 +130,7 @@ def find(m, t, couple, lane):
         if new:
             for column in range(COLUMNS):
                 found[count, column, lane] = found[k, column, lane]
-            found[count, LATER, lane] = 1.0
+            found[count, WHEN, lane] = FOUND_POSE
             count += 1
     return count
 

@@ -33,7 +33,7 @@ from vigym.engine.kernels.collision.space import (
 from vigym.engine.kernels.simd import shared
 
 FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
-CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, GAP, LATER, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
+CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, GAP, WHEN, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
 FOUND = 32  # features of two solids, at most
 KEYS = 1024  # more than there are for two solids
 SHALLOW = 0.1  # sine of the angle at which edges cross: less is no corner of what two faces share
@@ -48,7 +48,7 @@ def note(found, n, head, owner, partner, partner_way, owner_way, gap):
     if n >= len(found):
         return n
     row = found[n]
-    row[CODE], row[SWAP], row[KEY], row[GAP], row[LATER] = head[0], head[1], head[2], gap, 0.0
+    row[CODE], row[SWAP], row[KEY], row[GAP], row[WHEN] = head[0], head[1], head[2], gap, 0.0
     for k in range(3):
         row[OWNER + k], row[PARTNER + k] = owner[k], partner[k]
         row[PARTNER_WAY + k], row[OWNER_WAY + k] = partner_way[k], owner_way[k]

@@ -1,7 +1,10 @@
 """Poses of bodies and solids in one lane, as tuples."""
 
 from vigym.engine.kernels.collision.space import add, turn
+from vigym.engine.kernels.integrator import advance
 from vigym.engine.kernels.simd import rows, shared
+
+FOUND_POSE = 2.0  # instead of a part of a step, see `pose`
 
 
 @shared
@@ -40,8 +43,12 @@ def placed(place, turns, sizes, k, x, R):
 
 
 @shared
-def pose(t, i, later, lane):
-    """Pose of body i now, or where the last solution led."""
-    if later:
+def pose(m, t, i, when, lane):
+    """Pose of body i now (0), where its velocity takes it in a part of the step, or where the last solution led
+    (FOUND_POSE)."""
+    if when == FOUND_POSE:
         return three(rows(t, "found_x"), i, 0, lane), four(rows(t, "found_q"), i, lane)
-    return three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane)
+    x, q, V = three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane), rows(t, "V")
+    if when == 0.0 or i == rows(m, "n_bodies")[0]:
+        return x, q
+    return advance(when * rows(t, "h")[0, 0, lane], (x, q), (three(V, i, 0, lane), three(V, i, 3, lane)))

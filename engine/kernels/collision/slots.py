@@ -1,7 +1,7 @@
 """Slots of contacts between bodies: written when a contact is found, recalled and remembered by its key."""
 
 from vigym.engine.kernels.collision import manifold
-from vigym.engine.kernels.collision.manifold import CODE, KEY, KEYS, LATER, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP
+from vigym.engine.kernels.collision.manifold import CODE, KEY, KEYS, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP, WHEN
 from vigym.engine.kernels.collision.poses import matrix_of, pose
 from vigym.engine.kernels.collision.space import sub
 from vigym.engine.kernels.collision.space import turn_back as back
@@ -18,9 +18,9 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "pair_contact_pair")[slot] = near
     swap = found[k, SWAP, lane]
     o, p = (j, i) if swap > 0.5 else (i, j)
-    sizes, later = rows(m, "collider_size"), found[k, LATER, lane] > 0.5
-    x_o, q_o = pose(t, o, later, lane)
-    x_p, q_p = pose(t, p, later, lane)
+    sizes, when = rows(m, "collider_size"), found[k, WHEN, lane]
+    x_o, q_o = pose(m, t, o, when, lane)
+    x_p, q_p = pose(m, t, p, when, lane)
     R_o, R_p = matrix_of(q_o), matrix_of(q_p)
     core = back(R_o, sub(three_of(found, k, OWNER, lane), x_o))
     base = back(R_p, sub(three_of(found, k, PARTNER, lane), x_p))
