@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import wraps
 from inspect import Parameter, signature
+from itertools import repeat
 from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -126,6 +127,9 @@ class Mechanism:
         density: float | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        *,
+        collide: bool = False,
+        friction: float = 0.8,
     ) -> Body:
         """Add a rigid body whose frame has its origin at the centre of mass.
 
@@ -134,12 +138,21 @@ class Mechanism:
             from the shapes when left out.
         position, orientation: initial pose in the world, (3,) m and quaternion (4,), scalar first; counts
             only for a body that no joint ties to a parent.
+        collide: make every shape a collider (`add_collider`) with this friction, named as the body; further ones
+            have their number behind it.
         """
         body = make_body(name, mass, inertia, shapes, density, position, orientation)
         if body.name == WORLD:
             raise MechanismError(f"body name {WORLD!r} is reserved for the fixed world; choose another")
         _check_new(self._bodies, body.name, "body")
+        colliders = []
+        if collide:
+            names = [body.name if k == 0 else f"{body.name} {k}" for k in range(len(body.shapes))]
+            colliders = [make_collider(*part, friction=friction) for part in zip(names, repeat(name), body.shapes)]
+            for collider in colliders:
+                _check_new(self._colliders, collider.name, "collider")
         self._bodies[body.name] = body
+        self._colliders |= {collider.name: collider for collider in colliders}
         return body
 
     def add_joint(

@@ -87,6 +87,19 @@ def test_which_colliders_may_touch():
     assert couples() == everything - {("a", "b"), ("b", "a2"), ("c", "ground")}
 
 
+def test_shapes_of_a_body_as_colliders():
+    m = Mechanism()
+    shapes = [Sphere(0.1, position=(0.1, 0, 0)), Sphere(0.1, position=(-0.1, 0, 0))]
+    m.add_body("dumbbell", mass=1.0, shapes=shapes, collide=True, friction=0.3)
+    assert [(c.name, c.body, c.friction) for c in m.colliders] == [
+        ("dumbbell", "dumbbell", 0.3),
+        ("dumbbell 1", "dumbbell", 0.3),
+    ]
+    with pytest.raises(MechanismError, match="shape must be"):
+        m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.2)], collide=True)
+    assert [body.name for body in m.bodies] == ["dumbbell"]
+
+
 def test_groups_and_masks():
     m = Mechanism()
     for name, group, mask in (("a", 1, -1), ("b", 2, -1), ("c", 4, 1)):
