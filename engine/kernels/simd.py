@@ -295,7 +295,7 @@ def each(count, *, first=None, feature=None, kind=None, plain=False, order=0, he
         def run(m, s, t):
             if feature is not None and not getattr(m.features, feature):
                 return
-            start, n = 0 if first is None else getattr(m, first), int(getattr(t if here else m, count))
+            start, n = 0 if first is None else getattr(m, first), int(np.real(getattr(t if here else m, count)))
             for k in range(start, n) if order >= 0 else range(n - 1, -1, -1):
                 i = m.order[k] if order else k
                 if kind is not None:

@@ -1,0 +1,135 @@
+"""Derivatives of contacts between bodies, and their elimination, against complex steps; see test_jacobians.py."""
+
+import numpy as np
+import pytest
+
+from vigym import Box, Capsule, Mechanism, Simulator, Sphere, StateError
+from vigym.engine.collider import Collider
+from vigym.engine.kernels import axis, body, contact, joint, layout
+from vigym.engine.kernels.collision import manifold
+from vigym.engine.kernels.collision.detect import find_contacts
+from vigym.engine.kernels.interior_point import factorize, residual, start_bodies, start_pairs, substitute
+from vigym.engine.kernels.step import begin_step
+from vigym.engine.kernels.store import Group
+
+STEP, DT = 1e-30, 0.01
+UNKNOWNS = ("V", "wrench", "touch_ca", "touch_cb")
+
+
+def random_turn(rng: np.random.Generator) -> np.ndarray:
+    q = rng.normal(size=4)
+    return q / np.linalg.norm(q)
+
+
+def heap(rng: np.random.Generator, shapes: list) -> Mechanism:
+    """Solids above each other, turned at random, with a little room between them."""
+    m, height = Mechanism(), 0.0
+    m.add_ground()
+    for k, shape in enumerate(shapes):
+        size = Collider("", "", shape).bound
+        height += size
+        pose = {"position": (*rng.uniform(-0.02, 0.02, 2), height), "orientation": random_turn(rng)}
+        m.add_body(f"{k}", mass=rng.uniform(0.2, 2), shapes=[shape], collide=True, **pose)
+        height += size
+    return m
+
+
+def snake(rng: np.random.Generator) -> Mechanism:
+    """Hinges and balls in turn, so that bodies are linked that no joint connects; and a box that floats."""
+    m = Mechanism()
+    m.add_ground()
+    pose = {"position": (0.2, 0.02, 0.2), "orientation": random_turn(rng)}
+    m.add_body("box", mass=0.7, shapes=[Box((0.1, 0.1, 0.1))], collide=True, **pose)
+    for k in range(5):
+        m.add_body(f"{k}", mass=0.3, shapes=[Capsule(0.03, 0.1)], position=(0, 0, 0.5 - 0.1 * k), collide=True)
+        if k:
+            kind = "spherical" if k % 2 else "revolute"
+            ends = {"parent_anchor": (0, 0, -0.05), "child_anchor": (0, 0, 0.05)}
+            m.add_joint(f"{k}", kind, f"{k - 1}", f"{k}", axis=(0, 1, 0), damping=0.1, **ends)
+    return m
+
+
+def stores(sim: Simulator, dtype: type, known: Group | None = None) -> tuple[Group, Group, Group]:
+    """Model, state and scratch of environment 0, with the contacts that were found, or those that are `known`."""
+    model, m = sim.model, sim._lanes.constants[0]
+    s = layout.state_store(model.features, model.sizes, 2, 1, dtype)[0]
+    t = layout.scratch_store(model.features, model.sizes, 2, dtype)[0]
+    for name, (_, _, shape) in sim._lanes.store.fields.items():
+        if shape[-1:] == (4,) and name not in ("room", "columns_of"):
+            setattr(s, name, sim._get(name)[0][..., None])
+    begin_step(m, s, t)
+    t.h, t.live = sim.dt, 1.0
+    start_bodies(m, s, t)
+    if known is None:
+        t.V[...] *= 4.0  # so that solids far from each other are near
+        find_contacts(m, s, t, 0)
+        t.V[...] /= 4.0
+    else:
+        for kind in t.store.growing:
+            t.store.grow(kind, 0, known.store.capacity[kind][0])
+        for name, field in known.store.grown[0].items():
+            t.store.grown[0][name][...] = field
+        for name in ("n_slots", "n_near", "n_blocks", "n_links"):
+            t.scalars[name][...] = known.scalars[name]
+        for name in ("first_link", "link_count", "first_fill", "own_block", "linked"):
+            getattr(t, name)[...] = getattr(known, name)
+    start_pairs(m, s, t)
+    return m, s, t
+
+
+def direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
+    """The affine direction of all unknowns."""
+    before = {name: getattr(t, name).copy() for name in UNKNOWNS}
+    factorize(m, s, t)
+    substitute(m, s, t)
+    t.alpha = 1.0
+    contact.direct_contact(m, s, t)
+    axis.direct_axis(m, s, t)
+    joint.update_joint(m, s, t)
+    body.update_body(m, s, t)
+    moved = {name: getattr(t, name) - before[name] for name in ("V", "wrench")}
+    return moved | {"touch_ca": t.touch_cda, "touch_cb": t.touch_cdb}
+
+
+def check(sim: Simulator) -> set[float]:
+    """residual + d(residual) direction = 0; returns the codes of the features that took part."""
+    m, s, t = stores(sim, float)
+    residual(m, s, t)
+    slots, n = int(t.n_slots), sim.model.n_bodies
+    before = {name: getattr(t, name).copy() for name in (*UNKNOWNS, "r", "touch_cr")}
+    codes = set(t.touch_code[:slots, 0, 0].tolist())
+    d = direction(m, s, t)
+    _, s1, t1 = stores(sim, complex, known=t)
+    for name in UNKNOWNS:
+        getattr(t1, name)[...] = before[name] + 1j * STEP * d[name]
+    residual(m, s1, t1)
+    for name, count in (("r", n), ("touch_cr", slots)):
+        change, expected = getattr(t1, name).imag[:count] / STEP, -before[name][:count]
+        scale = 1.0 + np.abs(expected).max() + np.abs(d["wrench"]).max() + np.abs(d["touch_ca"][:slots]).max(initial=0)
+        np.testing.assert_allclose(change, expected, rtol=0, atol=1e-8 * scale, err_msg=name)
+    return codes
+
+
+@pytest.mark.parametrize("cone", ["exact", "pyramid"])
+def test_newton_where_bodies_touch(cone):
+    found, rng = set(), np.random.default_rng(0)
+    solids = [Box((0.2, 0.15, 0.1)), Capsule(0.05, 0.2), Sphere(0.06), Box((0.1, 0.3, 0.1)), Capsule(0.04, 0.3)]
+    for _ in range(12):
+        m = heap(rng, [solids[k] for k in rng.integers(len(solids), size=4)])
+        sim = Simulator(m, dt=DT, cone=cone, compiled=False)
+        sim.set_state(v=rng.normal(size=(4, 3)), w=2 * rng.normal(size=(4, 3)))
+        found |= check(sim)
+    assert found == {manifold.FACE, manifold.EDGES, manifold.POINTS, manifold.LINE}
+
+
+def test_newton_where_a_chain_touches_itself():
+    rng, done = np.random.default_rng(1), 0
+    while done < 6:
+        sim = Simulator(snake(rng), dt=DT, compiled=False)
+        positions = rng.uniform(-0.9, 0.9, sim.model.n_axes)
+        try:
+            sim.set_joint_state(positions, 3 * rng.normal(size=sim.model.n_axes))
+        except StateError:  # it overlaps there
+            continue
+        check(sim)
+        done += 1
