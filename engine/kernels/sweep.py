@@ -2,7 +2,7 @@
 
 import functools
 
-from vigym.engine.kernels.simd import each
+from vigym.engine.kernels.simd import block, each
 
 BETWEEN = -1  # kind of a contact between two bodies: not in the table of geometry/
 
@@ -58,6 +58,8 @@ def each_contact(function):
     @functools.wraps(function)
     def both(m, s, t):
         ground(m, s, t)
-        pairs(m, s, t)
+        if m.features.touches:
+            pairs(m, s, t)
 
-    return both
+    both.__qualname__ = f"{function.__qualname__}.both"
+    return block(both)
