@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from vigym.engine.errors import InputError
+from vigym.engine.files import open_regular
 
 MARK = b"\nvigym sha256 "
 SEAL_SIZE = len(MARK) + 64 + 1
@@ -93,9 +94,9 @@ def append_whole(file: io.FileIO, end: int, data: bytes) -> int:
 
 def read_checked(path: str | os.PathLike[str]) -> bytes:
     """What was written with `checked=True`; InputError, with the file's name, if it is damaged."""
-    with naming(path), open(path, "rb") as file:
-        data = file.read()
     try:
+        with naming(path), open_regular(path) as file:
+            data = file.read()
         return unsealed(data)
     except InputError as error:
         raise InputError(f"{os.fspath(path)} is damaged: {error}") from error

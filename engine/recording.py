@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.engine import coordinates
 from vigym.engine.durable import append_whole, force_to_disk, naming, write_whole
 from vigym.engine.errors import InputError
+from vigym.engine.files import open_regular
 from vigym.engine.frames import HEAD, MAGIC, START, Chunks, chunk, columns, elapsed, possible
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.recorded_scene import Scene, mechanism_to_json, plain, read_scene, shape_to_json
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
 
 LARGEST = float(np.finfo(np.float32).max)
+
+MOST_BYTES = 4 << 30  # of a recording that is read: all of it is kept in memory
 
 
 class Recorder:
@@ -128,20 +131,25 @@ class Recorder:
         self.sim.recorders = [other for other in self.sim.recorders if other is not self]
         with naming(self.path), contextlib.closing(self._file):
             try:
+                is_whole = os.fstat(self._file.fileno()).st_size >= self._end
                 self._write(HEAD.pack(0, 0))
                 force_to_disk(self._file.fileno())
-                self._warn_if_gone()
+                self._warn_if_gone(is_whole)
             finally:
                 self._file = None
 
-    def _warn_if_gone(self) -> None:
-        """Tell that nobody will find the frames: the file was deleted, or another one has its name."""
+    def _warn_if_gone(self, is_whole: bool) -> None:
+        """Tell that nobody will find the frames: the file was deleted or written over, or another one has its name."""
         assert self._file is not None
         try:
             is_there = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+            with open(self.path, "rb") as file:
+                is_there = is_there and file.read(len(MAGIC)) == MAGIC
         except FileNotFoundError:
             is_there = False
-        if not is_there:
+        except OSError:  # it cannot be looked at: nothing is known
+            return
+        if not (is_there and is_whole):
             lost = f"{self.path} was deleted or replaced while it was being recorded: its frames are lost"
             warnings.warn(lost, RuntimeWarning, stacklevel=3)
 
@@ -199,11 +207,11 @@ class Recording:
 
         InputError, with the file's name, if it is no recording, or shows nothing that can be.
         """
-        with naming(path), open(path, "rb") as file:
-            data = file.read(len(MAGIC))
-            if data == MAGIC:  # else it may have no end
-                data += file.read()
         with unreadable(path):
+            with naming(path), open_regular(path) as file:
+                if (size := os.fstat(file.fileno()).st_size) > MOST_BYTES:
+                    raise InputError(f"it has {size:,} bytes; at most {MOST_BYTES:,} are read")
+                data = file.read(size)  # what the system makes up on the way is said to have no size
             chunks = Chunks(data)
             text = next(iter(chunks), b"")
             if not text:

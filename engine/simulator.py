@@ -382,19 +382,24 @@ class Simulator:
         options = self.dt, self.num_envs, self._lanes.store.slab.shape
         return signature(self.model, options, [self._lanes.constants.slab])
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What it was made with, its state, and whatever else it was given, as an instance of a subclass is."""
-        return {name: value for name, value in attributes(self).items() if name not in BUILT} | {"saved": self.save()}
+    def __getstate__(self) -> tuple[dict[str, Any], bytes]:
+        """What it was made with and whatever else it was given, as an instance of a subclass is; its state."""
+        return {name: value for name, value in attributes(self).items() if name not in BUILT}, self.save()
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            if name != "saved":
-                object.__setattr__(self, name, value)
+    def __setstate__(self, state: tuple[dict[str, Any], bytes]) -> None:
+        given, saved = state
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
         self._build()
-        self.restore(state["saved"])
+        self.restore(saved)
 
 
 def attributes(thing: object) -> dict[str, Any]:
     """All attributes of an instance, those in slots included."""
-    slots = [name for kind in type(thing).__mro__ for name in vars(kind).get("__slots__", ())]
-    return {name: getattr(thing, name) for name in slots if hasattr(thing, name)} | vars(thing)
+    names = []
+    for kind in type(thing).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            is_private = name.startswith("__") and not name.endswith("__")
+            names.append(f"_{kind.__name__.lstrip('_')}{name}" if is_private else name)
+    return {name: getattr(thing, name) for name in names if hasattr(thing, name)} | vars(thing)

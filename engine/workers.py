@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 
+from vigym.engine.errors import BusyError
 from vigym.engine.kernels.store import aligned
 from vigym.engine.kernels.threads import REPEAT, RINGS, SCRATCH, is_done, lead, serve
 
@@ -24,6 +25,7 @@ class Plan:
     def __init__(self, kernel: int, m: int, states: int, scratch: list[int], groups: int) -> None:
         self.threads = threads = len(scratch)
         self.crew: list[Worker] = []
+        self.is_at_work = False
         first = groups * np.arange(threads + 1) // threads
         empty = np.zeros(threads + groups, int)
         fixed = kernel, m, states, threads, 0, 0, 0
@@ -37,6 +39,15 @@ class Plan:
 
         resumed: whether the call that the last run began goes on; script: address of one, or 0
         """
+        if self.is_at_work:
+            raise BusyError("a handler of signals cannot step the simulator that it interrupts")
+        self.is_at_work = True
+        try:
+            self._run(repeat, resumed, script)
+        finally:
+            self.is_at_work = False
+
+    def _run(self, repeat: int, resumed: bool, script: int) -> None:
         self.numbers[REPEAT] = 0
         crew = [hire() for _ in range(self.threads - 1)]
         if crew != self.crew:

@@ -95,6 +95,7 @@ class RobotEnv(gym.Env):
         super().reset(seed=seed)
         self.task.reset(ONLY, [self.np_random], checked_options(options))
         self.picture.began(ONLY)
+        self.picture.complain()
         return self.task.observe()[0].copy(), plain(self.task.info())
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
@@ -103,6 +104,7 @@ class RobotEnv(gym.Env):
         terms, reward, terminated, outcome = self.task.step(told)
         self.picture.stepped(told, reward, ALL)
         info = plain(self.task.info() | outcome | terms)
+        self.picture.complain()
         return self.task.observe()[0].copy(), float(reward[0]), bool(terminated[0]), False, info
 
     def record(self, path: str | PathLike[str]) -> Recorder:
@@ -128,3 +130,5 @@ class RobotEnv(gym.Env):
         check_generator(state["rng"], self.np_random, "rng")
         self.task.restore(found)
         self.np_random.bit_generator.state = state["rng"]
+        self.picture.began(ONLY)
+        self.picture.complain()

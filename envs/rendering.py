@@ -12,6 +12,8 @@ from vigym.engine.validation import count, number, show
 from vigym.view.extra import check
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vigym.envs.task import Array, Flags, Indices, Task
 
 RENDER_MODES = ["human", "rgb_array", "depth_array"]
@@ -48,6 +50,7 @@ class Picture:
             Camera.from_config(self.camera)
         self.speed, self.browse = number(speed, "speed", InputError, above=0.0), browse
         self.recorder: Recorder | None = None
+        self.trouble: OSError | None = None  # of the recording, see `complain`
         self._renderer: Any = None
         self._live: Any = None
 
@@ -89,8 +92,9 @@ class Picture:
 
     def began(self, env: "Indices") -> None:
         """Episodes have begun in these environments."""
-        if self.recorder is not None and self.recorder.is_open:
-            self.recorder.jump(env)
+        recorder = self.recorder
+        if recorder is not None and recorder.is_open:
+            self._written(lambda: recorder.jump(env))
         if self.mode == "human" and self.live().env in env:
             self.live().show(wait=False)
 
@@ -98,11 +102,24 @@ class Picture:
         """A control step was made: actions (num_envs, n_actions), rewards and whether it counts (num_envs,)."""
         recorder = self.recorder
         if recorder is not None and recorder.is_open and acting[recorder.env]:
-            recorder.frame(self.task.frame_skip, action[recorder.env], reward[recorder.env])
+            self._written(lambda: recorder.frame(self.task.frame_skip, action[recorder.env], reward[recorder.env]))
         if self.mode == "human":
             live = self.live()
             live.show(f"{self.task.elapsed[live.env] * self.task.dt:.2f} s, reward {reward[live.env]:.3f}")
             self.task.variation.hand = live.force()
+
+    def _written(self, write: "Callable[[], None]") -> None:
+        """Write to the recording; if it cannot be, the step goes on, and `complain` raises the error at its end."""
+        try:
+            write()
+        except OSError as error:
+            self.trouble = self.trouble or error
+
+    def complain(self) -> None:
+        """Raise the error of a recording that could not be written since the last call, if there is one."""
+        if (trouble := self.trouble) is not None:
+            self.trouble = None
+            raise trouble
 
     def render(self, env: int) -> Any:
         """An image (height, width, 3), or depths (height, width), of one environment; None on the live page."""

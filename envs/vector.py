@@ -106,6 +106,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
                 self._rngs[i], self._seeds[i] = make_generator(seeds[i])
         self._begin(mask, options)
         self._observation[mask] = self.task.observe()[mask]
+        self.picture.complain()
         return self._observation.copy(), masked(self.task.info(), mask)
 
     def _reset_mask(self, mask: Any) -> Flags:
@@ -154,6 +155,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
             observation = np.where(over[:, None], self.task.observe(), observation)
             infos = masked(self.task.info(), np.ones(self.num_envs, bool)) | masked(stepped, ~over) | last
         self._observation = observation
+        self.picture.complain()
         return observation.copy(), reward, terminated, truncated, infos
 
     def record(self, path: str | PathLike[str], env: int = 0) -> Recorder:
@@ -193,6 +195,8 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         for rng, saved in zip(self._rngs, rngs, strict=True):
             rng.bit_generator.state = saved
         self._idle, self._over, self._observation = batch["idle"], batch["over"], batch["observation"]
+        self.picture.began(np.arange(self.num_envs))
+        self.picture.complain()
 
     def _batch(self) -> dict[str, np.ndarray]:
         """Which environments were never reset, which episodes are over, and the last observations."""

@@ -141,7 +141,7 @@ def read_json(path: Path) -> Any:
     """What `write_json` wrote; InputError if it is damaged."""
     try:
         return json.loads(read_checked(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
 
 

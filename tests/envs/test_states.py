@@ -1,5 +1,6 @@
 """States of environments: what changes from step to step, and no more; all others are refused and leave no trace."""
 
+import contextlib
 import copy
 import pickle
 import warnings
@@ -12,6 +13,7 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
 from vigym.engine.errors import InputError
+from vigym.engine.recording import Recording
 from vigym.envs.env import RobotEnv
 from vigym.envs.hopper_hop import HopperHop
 
@@ -294,3 +296,43 @@ def test_episodes_that_are_over_need_a_mode_that_leaves_them():
         for _ in range(3):
             env.step(np.zeros((2, 1)))
     goes_on_after(envs[1], envs[0].get_state(), "SAME_STEP")
+
+
+def test_a_recording_tells_where_a_state_was_set(tmp_path):
+    env = gym.make("VICartPole-v0").unwrapped
+    env.reset(seed=0)
+    state = env.get_state()
+    with contextlib.closing(env.record(tmp_path / "run.vigym")):
+        for _ in range(3):
+            env.step(env.action_space.sample())
+        env.set_state(state)
+        env.step(env.action_space.sample())
+    assert Recording.load(tmp_path / "run.vigym").start.tolist() == [True, False, False, False, True, False]
+
+
+def test_a_full_disk_does_not_lose_the_end_of_an_episode(tmp_path):
+    # two batches with the same actions; the recording of one of them cannot be written in some steps
+    batches = [gym.make_vec("VICartPole-v0", num_envs=2, max_episode_steps=5).unwrapped for _ in range(2)]
+    for batch in batches:
+        batch.reset(seed=0)
+    recorder, ends = batches[0].record(tmp_path / "run.vigym"), []
+    write = recorder._write
+    for k in range(12):
+
+        def full(data, k=k):
+            if k in (4, 5, 6):
+                raise OSError(28, "No space left on device", "run.vigym")
+            write(data)
+
+        recorder._write = full
+        for batch in batches:
+            failed = False
+            try:
+                batch.step(np.zeros((2, 1)))
+            except OSError:
+                failed = True
+            assert failed == (batch is batches[0] and k in (4, 5, 6))
+        ends.append([batch._over.tolist() for batch in batches])
+        assert ends[-1][0] == ends[-1][1]
+        np.testing.assert_array_equal(batches[0].task.elapsed, batches[1].task.elapsed)
+    assert any(any(over[0]) for over in ends)

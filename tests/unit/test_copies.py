@@ -143,3 +143,27 @@ def test_tasks_of_users_remember():
     assert other.task.seen.tolist() == [0, 1]
     envs.set_state(state)
     assert envs.task.seen.tolist() == [0, 1]
+
+
+class OneSlot(Simulator):
+    __slots__ = "slot"
+
+
+class PrivateSlot(Simulator):
+    __slots__ = ("__private",)
+
+    def keep(self, value):
+        self.__private = value
+
+    def kept(self):
+        return self.__private
+
+
+@pytest.mark.parametrize("copy_of", [copy.deepcopy, copy.copy, lambda sim: pickle.loads(pickle.dumps(sim))])
+def test_slots_of_any_name_are_kept(copy_of):
+    mechanism = Mechanism()
+    mechanism.add_body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    one, private, saved = OneSlot(mechanism, dt=0.01), PrivateSlot(mechanism, dt=0.01), OneSlot(mechanism, dt=0.01)
+    one.slot, saved.saved = "mine", "mine"
+    private.keep("mine")
+    assert copy_of(one).slot == copy_of(private).kept() == copy_of(saved).saved == "mine"

@@ -11,6 +11,7 @@ from faults import Faults, run_with_faults
 
 import vigym
 from vigym import InputError
+from vigym.assets import unitree_a1
 from vigym.engine.recording import HEAD, MAGIC, Recording
 
 
@@ -331,3 +332,24 @@ def test_what_cannot_be_read_is_not_recorded(tmp_path):
             sim.record(path, **look)
     assert path.read_bytes() == b"precious"
     assert not sim.recorders
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_what_is_no_regular_file_is_refused(tmp_path):
+    # a pipe that nobody writes to would wait for ever, a file of 40 GB would take all memory
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b"vigym r1")
+    os.truncate(tmp_path / "large", 40 << 30)
+    for name in ("pipe", "large", ".", "a\0b"):
+        with pytest.raises(InputError):
+            Recording.load(tmp_path / name)
+
+
+def test_a_recording_that_is_written_over_is_told(tmp_path):
+    sim = vigym.Simulator(unitree_a1.build(), dt=0.005)
+    recorder = sim.record(tmp_path / "a.vigym")
+    sim.step()
+    (tmp_path / "a.vigym").write_bytes(b"")
+    sim.step()
+    with pytest.warns(RuntimeWarning, match="deleted or replaced"):
+        recorder.close()

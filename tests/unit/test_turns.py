@@ -146,3 +146,14 @@ def test_a_simulator_may_be_passed_on():
         twin.step()
         sim.contact_gaps(), twin.contact_gaps()
     assert sim.save() == twin.save()
+
+
+def test_a_handler_of_signals_does_not_step_what_it_interrupts():
+    # threads that share the call are told what to do by one plan, which two calls at once would mix up
+    sim = Simulator(unitree_a1.build(), dt=0.005, num_envs=8, num_threads=2)
+    sim.step()
+    sim._lanes._plan.is_at_work = True
+    with pytest.raises(BusyError, match="handler of signals"):
+        sim.step()
+    sim._lanes._plan.is_at_work = False
+    sim.step()
