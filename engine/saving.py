@@ -57,3 +57,14 @@ def unpack(owner: Any, data: Any, fits: Callable[[bytes], bool]) -> Saved:
         if data[:HEAD] == head(owner, saved):
             return saved
     raise InputError("these bytes are damaged, or of a simulator of another mechanism, dt, num_envs or version")
+
+
+def attributes(thing: object) -> dict[str, Any]:
+    """All attributes of an instance, those in slots included."""
+    names = []
+    for kind in type(thing).__mro__:
+        slots = vars(kind).get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            is_private = name.startswith("__") and not name.endswith("__")
+            names.append(f"_{kind.__name__.lstrip('_')}{name}" if is_private else name)
+    return {name: getattr(thing, name) for name in names if hasattr(thing, name)} | vars(thing)

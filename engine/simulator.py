@@ -21,7 +21,7 @@ from vigym.engine.placement import Placement
 from vigym.engine.recording import Recorder, write_all
 from vigym.engine.rollout import make_outputs, play
 from vigym.engine.rotation import Array
-from vigym.engine.saving import Saved, pack, signature, unpack
+from vigym.engine.saving import Saved, attributes, pack, signature, unpack
 from vigym.engine.state import STATUS, State, Status
 from vigym.engine.turn import alone, busy
 from vigym.engine.validation import batch, chosen, count, number, show
@@ -392,14 +392,3 @@ class Simulator:
             object.__setattr__(self, name, value)
         self._build()
         self.restore(saved)
-
-
-def attributes(thing: object) -> dict[str, Any]:
-    """All attributes of an instance, those in slots included."""
-    names = []
-    for kind in type(thing).__mro__:
-        slots = vars(kind).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            is_private = name.startswith("__") and not name.endswith("__")
-            names.append(f"_{kind.__name__.lstrip('_')}{name}" if is_private else name)
-    return {name: getattr(thing, name) for name in names if hasattr(thing, name)} | vars(thing)

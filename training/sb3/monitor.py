@@ -15,12 +15,12 @@ from stable_baselines3.common.monitor import ResultsWriter
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 
 from vigym.engine.durable import naming, write_whole
-from vigym.engine.files import read_regular
+from vigym.engine.errors import InputError
+from vigym.engine.files import open_regular
 
 NAME = "0.monitor.csv"
 HEAD = 2  # lines: when and what, names of the columns
 COLUMNS = b"r,l,t\n"
-MOST_BYTES = 1 << 30  # of a table that is read
 
 
 def monitored(env: VecEnv, folder: Path, *, append: bool = False) -> VecMonitor:
@@ -38,14 +38,23 @@ def secured(env: VecMonitor, folder: Path) -> dict[str, Any]:
     path = folder / NAME
     with naming(path):
         os.fsync(env.results_writer.file_handler.fileno())
-        data = read_regular(path, MOST_BYTES)
+        data = content(path)
     return {"length": len(data), "lines": data.count(b"\n"), "sha256": digest(data)}
+
+
+def content(path: Path) -> bytes:
+    """All of a table; errors name it."""
+    try:
+        with naming(path), open_regular(path) as file:
+            return file.read()
+    except InputError as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
 
 
 def restore(folder: Path, env_id: str, kept: dict[str, Any]) -> None:
     """Cut the table to what `secured` found. If that is damaged, keep the rows that are whole, and say how many."""
     path = folder / NAME
-    data = read_regular(path, MOST_BYTES) if path.exists() else b""
+    data = content(path) if path.exists() else b""
     cut = data[: kept["length"]]
     if digest(cut) != kept["sha256"]:
         cut = repaired(cut, env_id)
