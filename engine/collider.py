@@ -62,7 +62,7 @@ class Collider:
         return float(np.linalg.norm(half)) + radius
 
     def meets(self, other: "Collider") -> bool:
-        """Whether groups and masks let the two touch."""
+        """True if groups and masks let the two touch."""
         return bool(self.group & other.mask) and bool(other.group & self.mask)
 
 

@@ -20,7 +20,7 @@ ALLOWED = 1e-6  # m that a state may be set with colliders in each other; 1e-3 o
 
 @dataclass(frozen=True)
 class Contacts:
-    """What touches, or is near, after the last step: one row a contact.
+    """Contacts that touch, or are near, after the last step: one row each.
 
     env: (k,) number of the environment. collider: (k, 2) numbers in `mechanism.colliders`.
     position: (k, 3) where the force acts, world, m. normal: (k, 3) from the second collider to the first, unit.
@@ -40,7 +40,7 @@ class Contacts:
 
 
 def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts:
-    """What `lanes` remember of contacts between colliders, of one environment or of all."""
+    """Contacts between colliders that `lanes` remember, of one environment or of all."""
     couples = np.array(model.couples, np.int64).reshape(-1, 2)
     which = range(lanes.num_envs) if env is None else indices([env], "env", lanes.num_envs)
     parts: dict[str, list[Array]] = {name: [np.zeros(0)] for name in ("env", "key", "gap")}

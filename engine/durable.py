@@ -93,7 +93,7 @@ def append_whole(file: io.FileIO, end: int, data: bytes) -> int:
 
 
 def read_checked(path: str | os.PathLike[str]) -> bytes:
-    """What was written with `checked=True`; InputError, with the file's name, if it is damaged."""
+    """Read what was written with `checked=True`; InputError, with the file's name, if it is damaged."""
     try:
         with naming(path), open_regular(path) as file:
             data = file.read()
@@ -103,7 +103,7 @@ def read_checked(path: str | os.PathLike[str]) -> bytes:
 
 
 def unsealed(data: bytes) -> bytes:
-    """What is before the checksum of such a file; InputError, with the reason alone, if it is damaged."""
+    """Return what is before the checksum of such a file; InputError, with the reason alone, if it is damaged."""
     content, seal = data[:-SEAL_SIZE], data[-SEAL_SIZE:]
     if not seal.startswith(MARK):
         raise InputError("it does not end with its checksum, so its end is missing")

@@ -36,13 +36,20 @@ def apart(kind_a, a, bound_a, kind_b, b, bound_b):
 
 
 @shared
+def farthest(m, t, i, lane):
+    """As far as the velocity of body i takes any point of its solids in the step, m."""
+    V, h = rows(t, "V"), rows(t, "h")[0, 0, lane]
+    return h * (length(three(V, i, 0, lane)) + rows(m, "reach")[i, 0, 0] * length(three(V, i, 3, lane)))
+
+
+@shared
 def assume(m, t, lane):
     """How far each body is assumed to move in the step."""
-    V, reach, assumed, farther = rows(t, "V"), rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
+    reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
     h = rows(t, "h")[0, 0, lane]
     fall = rows(m, "free_fall")[0, 0, 0] * h * h
     for i in range(rows(m, "n_bodies")[0]):
-        way = h * (length(three(V, i, 0, lane)) + reach[i, 0, 0] * length(three(V, i, 3, lane)))
+        way = farthest(m, t, i, lane)
         assumed[i, 0, lane] = max(ASSUMED * way + fall + SLACK * reach[i, 1, 0], farther[i, 0, lane])
     assumed[rows(m, "n_bodies")[0], 0, lane] = 0.0
 
@@ -61,7 +68,7 @@ def is_near(m, t, couple, lane):
 
 @shared
 def along(m, t, k, i, part, lane):
-    """Solid k of body i where its velocity takes it in a part of the step."""
+    """Solid k of body i where its velocity takes it in a part of the step, or where the last solution led (`pose`)."""
     parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
     x, q = pose(m, t, i, part, lane)
     return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
@@ -120,7 +127,7 @@ def find(m, t, couple, lane):
     if rows(t, "look")[0, 0, lane] < 0.5:
         return count
     # and those of where the last solution led, which went too deep
-    a, b = at_found(m, t, first, i, lane), at_found(m, t, second, j, lane)
+    a, b = along(m, t, first, i, FOUND_POSE, lane), along(m, t, second, j, FOUND_POSE, lane)
     most = manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
     known = count
     for k in range(known, known + most):
@@ -133,14 +140,6 @@ def find(m, t, couple, lane):
             found[count, WHEN, lane] = FOUND_POSE
             count += 1
     return count
-
-
-@shared
-def at_found(m, t, k, i, lane):
-    """Solid k of body i where the last solution led."""
-    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    x, q = three(rows(t, "found_x"), i, 0, lane), four(rows(t, "found_q"), i, lane)
-    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
 
 
 @shared
@@ -189,15 +188,14 @@ def review_contacts(m, s, t, group):
     """Look for bodies that went too far, or into each other, in the step that was found."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     missed, pierced = rows(t, "missed"), rows(t, "pierced")
-    V, reach, assumed, farther = rows(t, "V"), rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
+    reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
     body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
     for lane in range(lanes):
         missed[0, 0, lane] = pierced[0, 0, lane] = 0.0
         if good[0, 0, lane] < 0.5:
             continue
-        h = rows(t, "h")[0, 0, lane]
         for i in range(rows(m, "n_bodies")[0]):
-            way = h * (length(three(V, i, 0, lane)) + reach[i, 0, 0] * length(three(V, i, 3, lane)))
+            way = farthest(m, t, i, lane)
             if way > assumed[i, 0, lane] and reach[i, 1, 0] > 0.0:
                 missed[0, 0, lane], farther[i, 0, lane] = 1.0, 2.0 * way
         for near in range(rows(t, "n_near")[0]):
