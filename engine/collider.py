@@ -20,6 +20,7 @@ class Collider:
     body: name of the body that carries it, or "world".
     shape: Sphere, Capsule, Box or Plane, placed in the body's frame.
     friction: Coulomb coefficient; that of two is the square root of their product.
+    restitution: as of contacts with the ground; that of two is the larger one.
     compliance, damping: as of contacts with the ground; that of two is the sum, and the larger one.
     group, mask: two colliders touch if the group of each has a bit in common with the mask of the other.
     """
@@ -28,6 +29,7 @@ class Collider:
     body: str
     shape: Shape | Plane
     friction: float = 0.8
+    restitution: float = 0.0
     compliance: float = 0.0
     damping: float = 0.0
     group: int = 1
@@ -72,6 +74,7 @@ def make_collider(
     shape: Shape | Plane,
     *,
     friction: float = 0.8,
+    restitution: float = 0.0,
     compliance: float = 0.0,
     damping: float = 0.0,
     group: int = 1,
@@ -81,6 +84,7 @@ def make_collider(
 
     shape: Sphere, Capsule, Box or Plane, placed in the frame of the body, which was added before.
     friction: Coulomb coefficient; two colliders have the square root of the product of theirs.
+    restitution: impulse of a rebound over that of the impact, 0 to 1; two colliders have the larger one.
     compliance: m/N, damping: N s/m: of colliders that give way; two have the sum, and the larger damping.
     group, mask: bits; two touch if the group of each has a bit in common with the mask of the other.
     """
@@ -91,12 +95,19 @@ def make_collider(
     for bits, given in (("group", group), ("mask", mask)):
         if type(given) is not int:
             raise MechanismError(f"{what}: {bits} must be an integer, got {show(given)}")
+    restitution = number(restitution, f"{what}: restitution", at_least=0.0)
+    compliance = number(compliance, f"{what}: compliance", at_least=0.0)
+    if restitution > 1.0:
+        raise MechanismError(f"{what}: restitution must be at most 1, got {restitution:g}: bodies do not gain speed")
+    if restitution > 0.0 and compliance > 0.0:
+        raise MechanismError(f"{what}: a soft collider rebounds by its compliance and damping; leave restitution out")
     return Collider(
         name=name,
         body=identifier(body, f"{what}: body"),
         shape=shape,
         friction=number(friction, f"{what}: friction", at_least=0.0),
-        compliance=number(compliance, f"{what}: compliance", at_least=0.0),
+        restitution=restitution,
+        compliance=compliance,
         damping=number(damping, f"{what}: damping", at_least=0.0),
         group=group,
         mask=mask,

@@ -154,6 +154,7 @@ def differentiate(
         start(m, state, scratch)
         if m.features.bounce:
             scratch.phase = np.where(state.rebounds.real > 0, phase.number, impact.ORDINARY)
+            impact.find_impacts(m, state, scratch)
             impact.start_rebound(m, state, scratch)
         at_solution(state, scratch, fields, times)
         if phase.prefix:

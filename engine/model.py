@@ -63,21 +63,18 @@ class Model:
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
         self.touches = bool(self.couples)
-        if self.touches and (bouncing := [c.name for c in mechanism.contacts if c.restitution > 0]):
-            raise MechanismError(
-                f"contact {bouncing[0]!r}: restitution does not go together with colliders yet; leave one of them out"
-            )
         if self.touches and self.tree.loops:
             joint = mechanism.joints[self.tree.loops[0]].name
             raise MechanismError(f"joint {joint!r} closes a loop, which does not go together with colliders yet")
+        touching = self.colliders if self.touches else []
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
             limits=tuple(sorted({pair for joint in mechanism.joints for pair in axis_pairs(joint)})),
             loops=bool(self.tree.loops),
             cone=cone,
-            bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
-            soft=bool(self.soft.any()),
+            bounce=any(part.restitution > 0 for part in (*mechanism.contacts, *touching)),
+            soft=any(part.compliance > 0 for part in (*mechanism.contacts, *touching)),
             smooth=smooth,
             held=bool(self.held.any()),
             sags=self._touching(self.tied | self.wedged) or self.touches,
@@ -209,6 +206,7 @@ class Model:
     def _collider_tables(self, m: Group, sizes: np.ndarray) -> None:
         """Solids, and which of them may touch."""
         m.usual[:], m.rank[self.tree.order] = sizes, np.arange(self.n_bodies)[::-1]
+        m.bounces = int(self.features.bounce)
         m.wedged[:-1, 0] = self.tied
         m.reach[:, 1] = np.inf
         for k, collider in enumerate(self.colliders):
@@ -289,7 +287,7 @@ class Model:
             "offset": np.array([[contact.offset] for contact in mechanism.contacts]).reshape(-1, 1),
             **{
                 f"collider_{name}": np.array([[getattr(collider, name)] for collider in colliders]).reshape(-1, 1)
-                for name in ("friction", "compliance", "damping")
+                for name in ("friction", "restitution", "compliance", "damping")
             },
             **{name: column(name)[:, None] for name in PER_AXIS},
             "bounds": np.where(finite, bounds, 0.0),

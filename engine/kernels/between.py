@@ -149,12 +149,23 @@ def turned(m, t, c, now):
     return rotation_vector(shorter(list(multiply(conjugate(partner), owner))))
 
 
-def relative_motion(m, t, c):
-    """Motion y of the first body less that of the second, at the first one's centre of mass."""
+def relative(m, t, c, field, x):
+    """Motion of the first body less that of the second, at the first one's centre of mass: of `field`, the first six
+    numbers of each body, their centres being at x."""
     first, second = m.contact_body[c], m.contact_other[c]
-    y, other = vec(t.y[first]), vec(t.y[second])
-    X = sub(vec(t.xn[first]), vec(t.xn[second]))
+    y, other = vec(field[first])[:6], vec(field[second])[:6]
+    X = sub(vec(x[first]), vec(x[second]))
     return sub(y, add(other[:3], cross(other[3:], X)) + other[3:])
+
+
+def relative_motion(m, t, c):
+    """Relative motion y, at the next pose."""
+    return relative(m, t, c, t.y, t.xn)
+
+
+def difference(m, t, c, field):
+    """Numbers of the first body less those of the second."""
+    return sub(vec(field[m.contact_body[c]]), vec(field[m.contact_other[c]]))
 
 
 def push(m, t, c, wrench):

@@ -190,10 +190,20 @@ def pressed(m, s, t, c, a, b):
     return less(b[cone.NORMAL] * inertia(m, s, t, c), a[cone.NORMAL])
 
 
+def least_mass(m, s, t, c):
+    """Mass of the contact's body, of two the lighter one, kg."""
+    return t.mass[c][0] if is_between(m) else s.mass[m.contact_body[c]][0]
+
+
 def inertia(m, s, t, c):
     """Force that moves the contact's body, of two the lighter one, by 1 m in a step, N/m."""
-    mass = t.mass[c][0] if is_between(m) else s.mass[m.contact_body[c]][0]
-    return mass * t.rate * t.rate
+    return least_mass(m, s, t, c) * t.rate * t.rate
+
+
+def of_body(kind, m, t, c, field):
+    """Motion (6) of the contact's body at its current pose, relative to the other one if there is one; `field` tells
+    that of each body in its first six numbers."""
+    return between.relative(m, t, c, field, t.x) if kind == BETWEEN else vec(field[m.contact_body[c]])[:6]
 
 
 @each_contact

@@ -16,7 +16,8 @@ so that a ball leaves with e times the speed with which it came, whatever its we
 forces move it in SLOW steps does not bounce, or nothing would ever come to rest.
 
 Guard. Neither Newton's law of restitution nor Poisson's is safe: with friction, or with different e, both can create
-energy. A group is all that joints connect; the world connects nothing. What a group may have (`budget`) is its kinetic
+energy. A group is all that joints connect, and contacts between bodies (collision/groups.py); the world connects
+nothing. What a group may have (`budget`) is its kinetic
 energy before the impact, and the work since then of all forces but those of hard contacts. If it would have more, its
 `factor` is lowered from 1 and the step solved again. Kinetic energy is about quadratic in the factor, without slope at
 0, where what is pressed does not move; this tells how much lower at first. If that was not enough, the factor is
@@ -28,10 +29,17 @@ Lanes are in different phases side by side; one without struck contacts knows th
 
 from typing import NamedTuple
 
-from vigym.engine.kernels import body, cone, contact, joint
-from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, sub, sum_of, vec
+from vigym.engine.kernels import between, body, cone, contact, joint
+from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
-from vigym.engine.kernels.sweep import each_body, each_contact, each_joint, each_limited_axis
+from vigym.engine.kernels.sweep import (
+    BETWEEN,
+    each_body,
+    each_contact,
+    each_ground_contact,
+    each_joint,
+    each_limited_axis,
+)
 
 SLOW = 2.0  # an impact below so many steps of steady acceleration does not bounce
 NOISE = 10.0  # nor one that moves by less than so many times the accuracy of gaps in a step
@@ -70,11 +78,16 @@ def begin_impacts(m, s, t):
 
 
 @block
-def start_rebound(m, s, t):
-    """What the phase of each lane changes in a step that is ready to be solved."""
+def find_impacts(m, s, t):
+    """Impacts of which a rebound is due, by groups that joints connect."""
     t.due = 0.0
     clear_due(m, s, t)
     know_contact(m, s, t)
+
+
+@block
+def start_rebound(m, s, t):
+    """What the phase of each lane changes in a step that is ready to be solved."""
     compare_contact(m, s, t)
     carry_body(m, s, t)
 
@@ -114,7 +127,7 @@ def compare_contact(kind, m, s, t, c):
     contacts that were not struck, the largest one of their group. Of gap / way and force / blow, the smaller one is an
     error. It is at most twice product / (way force + blow gap), by which the product is judged (contact.product_unit).
     """
-    blur = maximum(CLOSE / m.tolerance, 1.0) * m.strictness * t.per_length[m.contact_body[c]][0]
+    blur = maximum(CLOSE / m.tolerance, 1.0) * m.strictness * contact.per_length(m, t, c)
     struck, largest = less(0.0, s.struck[c][0]), vec(t.group_impact[group_of(m, c)])
     for k, size in enumerate(impact_sizes(s, t, c)):
         t.ample[c][k] = select(at(t, STEADY), blur * select(struck, size, largest[k]), 0.0)
@@ -149,14 +162,27 @@ def carry_body(m, s, t, i):
 
 
 @block
-def review_rebound(m, s, t):
-    """After an attempt: what the next phase needs of it. Lanes that go on to another one are not `good` yet."""
-    t.kicked = t.excess = 0.0
+def sum_energies(m, s, t):
+    """After an attempt: energies of the groups that joints connect."""
     clear_review(m, s, t)
     sum_energy(m, s, t)
     sum_work(m, s, t)
     if m.features.soft:
         sum_soft(m, s, t)
+
+
+def whole(m, s, t, name, i):
+    """Sum over a group, contacts between bodies included: energy, energy0, work or budget."""
+    if m.features.touches:
+        return getattr(t, f"whole_{name}")[i][0] + 0.0
+    parts = {"energy": t.energy, "energy0": t.energy0, "work": t.group_work, "budget": s.budget}
+    return parts[name][i][0] + 0.0
+
+
+@block
+def review_rebound(m, s, t):
+    """What the next phase needs of an attempt. Lanes that go on to another one are not `good` yet."""
+    t.kicked = t.excess = 0.0
     keep_body(m, s, t)
     keep_joint(m, s, t)
     keep_contact(m, s, t)
@@ -183,6 +209,9 @@ def sum_energy(m, s, t, i):
     moved = vec(t.moved[i])
     force = add(scale(mass, vec(m.gravity[0])), vec(s.force[i]))
     torque = matvec(R, vec(s.torque[i]))
+    if m.features.touches:
+        pull = add(vec(m.gravity[0]), scale(1.0 / mass, vec(s.force[i])))
+        store(t.before[i], [*v0, *om0, *pull])
     t.energy0[g][0] = t.energy0[g][0] + body.kinetic(mass, J, v0, om0)
     t.energy[g][0] = t.energy[g][0] + body.kinetic(mass, J, v, om)
     t.group_work[g][0] = t.group_work[g][0] + (dot(force, moved[:3]) + dot(torque, moved[3:]))
@@ -213,7 +242,7 @@ def sum_work(kind, m, s, t, i):
 @each_contact
 def sum_soft(kind, m, s, t, c):
     """The work of soft contacts."""
-    g, moved = group_of(m, c), vec(t.moved[m.contact_body[c]])
+    g, moved = group_of(m, c), contact.of_body(kind, m, t, c, t.moved)
     F, force = contact.force_rows(kind, m, t, c), contact.whole_force(m, s, t, c)
     work = dot(contact.wrench(F, force)[:3], moved[:3]) + dot(contact.wrench(F, force)[3:], moved[3:])
     t.group_work[g][0] = t.group_work[g][0] + select(less(0.0, s.compliance[c][0]), work, 0.0)
@@ -256,12 +285,13 @@ def keep_axis(m, s, t, a):
 @each_body
 def review_group(m, s, t, i):
     """Energy without a rebound; with it, a lower factor for a group that has more than it may."""
-    good, energy = on(t.good), t.energy[i][0] - t.group_work[i][0]
+    good, after = on(t.good), whole(m, s, t, "energy", i)
+    energy = after - whole(m, s, t, "work", i)
     plain = good & at(t, ORDINARY)
     least = select(plain, energy, t.settled_energy[i][0])
     t.settled_energy[i][0] = least
-    most = maximum(s.budget[i][0], least)
-    over = good & at(t, REBOUND) & less(most + GAIN * t.energy[i][0], energy) & less(t.tries, TRIES)
+    most = maximum(whole(m, s, t, "budget", i), least)
+    over = good & at(t, REBOUND) & less(most + GAIN * after, energy) & less(t.tries, TRIES)
     share = maximum(most - least, 0.0) / maximum(energy - least, 1e-300)
     root = sqrt(share)
     lower = select(less(t.tries, 0.5), root * (1.0 - MARGIN * (1.0 - root)), share)
@@ -289,17 +319,27 @@ def turn(m, s, t):
     t.good = select(again, 0.0, t.good)
 
 
+def before(kind, m, s, t, c):
+    """Velocity (6) of the contact's body before the step, and its acceleration (3) by weight and applied force; of two
+    bodies, both relative to the second."""
+    if kind == BETWEEN:
+        return contact.of_body(kind, m, t, c, t.before), between.difference(m, t, c, t.before)[6:]
+    i = m.contact_body[c]
+    om0 = matvec(mat(t.R[i]), vec(s.w[i]))
+    return [*vec(s.v[i]), *om0], add(vec(m.gravity[0]), scale(1.0 / s.mass[i][0], vec(s.force[i])))
+
+
 @each_contact
 def strike_contact(kind, m, s, t, c):
-    """The impulse of a contact that meets the ground in this step, if it is fast enough to bounce, and its speed."""
-    i, good, due = m.contact_body[c], on(t.good), s.struck[c][0]
+    """The impulse of a contact that closes in this step, if it is fast enough to bounce, and its speed."""
+    good, due = on(t.good), s.struck[c][0]
     row = contact.force_rows(kind, m, t, c)[0]
-    om0 = matvec(mat(t.R[i]), vec(s.w[i]))
-    approach = -1.0 * (dot(row[:3], vec(s.v[i])) + dot(row[3:], om0))
-    pull = -1.0 * dot(row[:3], add(vec(m.gravity[0]), scale(1.0 / s.mass[i][0], vec(s.force[i]))))
-    slow = maximum(SLOW * t.h * pull, 0.0) + NOISE * m.accuracy / (t.h * t.per_length[i][0])
+    velocity, acceleration = before(kind, m, s, t, c)
+    approach = -1.0 * (dot(row[:3], velocity[:3]) + dot(row[3:], velocity[3:]))
+    pull = -1.0 * dot(row[:3], acceleration)
+    slow = maximum(SLOW * t.h * pull, 0.0) + NOISE * m.accuracy / (t.h * contact.per_length(m, t, c))
     # what a rebound throws down comes as fast as what stops it says
-    thrown = t.h * t.ca[c][cone.NORMAL] / s.mass[i][0]
+    thrown = t.h * t.ca[c][cone.NORMAL] / contact.least_mass(m, s, t, c)
     approach = maximum(approach, select(on(s.rebounds), thrown, 0.0))
     lands = contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])) & less(slow, approach)
     lay = contact.pressed(m, s, t, c, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
@@ -310,19 +350,21 @@ def strike_contact(kind, m, s, t, c):
 
 @each_body
 def budget_group(m, s, t, i):
-    """What a group may have after a rebound: its energy before the impact, and the work since then."""
-    before, due = t.energy0[i][0], on(t.group_due[i][0])
-    budget = select(due, maximum(s.budget[i][0], before), before) + t.group_work[i][0]
+    """What a group may have after a rebound: its energy before the impact, and the work since then. Each part of it
+    that joints connect keeps its share."""
+    earlier = less(whole(m, s, t, "energy0", i), whole(m, s, t, "budget", i)) & on(t.group_due[i][0])
+    budget = select(earlier, s.budget[i][0], t.energy0[i][0]) + t.group_work[i][0]
     s.budget[i][0] = select(on(t.good), budget, s.budget[i][0])
 
 
-@each_contact
+@each_ground_contact
 def remember_impact(kind, m, s, t, c):
     """Keep what was due at the start of a step."""
     s.old_struck[c][0] = s.struck[c][0]
 
 
-@each_contact
+@each_ground_contact
 def revert_impact(kind, m, s, t, c):
-    """Nothing is due any more in lanes that could not make the step, or they would never get out of it."""
+    """Nothing is due any more in lanes that could not make the step, or they would never get out of it; contacts
+    between bodies are forgotten anyway (collision/slots.py)."""
     s.struck[c][0] = select(on(t.lost), 0.0, s.struck[c][0])

@@ -17,6 +17,7 @@ from vigym.engine.kernels.collision.fields import (
     collider_fields,
     collider_integers,
     growing_fields,
+    impact_fields,
     memory_fields,
     near_fields,
     scratch_integers,
@@ -181,7 +182,7 @@ def state_fields(features, size):
         "compliance": (c, 1),
         "contact_damping": (c, 1),
         "offset": (c, 1),  # of the plane of each contact
-        **{f"collider_{name}": (solids, 1) for name in ("friction", "compliance", "damping")},
+        **{f"collider_{name}": (solids, 1) for name in ("friction", "restitution", "compliance", "damping")},
         **{name: (a, 1) for name in ("stiffness", "rest", "damping", "kp", "kd")},
         "bounds": (a, 2),  # lower and upper limit of the coordinate, 0 where infinite
         "effort_limit": (a, 1),  # 0 where there is none
@@ -205,6 +206,8 @@ def scratch_fields(features, size):
     balls, turning, several = (count if features.balls else 0 for count in (j, n + 1, a))
     bounces, groups = (c, n) if features.bounce else (0, 0)
     touching = near_fields(size) if features.touches else {}
+    if features.touches and features.bounce:
+        touching |= impact_fields(size)
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
     return {
         # of the step: its length and 1/length; which lanes still iterate, converged; where they start; which gave up;

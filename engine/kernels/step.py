@@ -11,6 +11,7 @@ from vigym.engine.kernels import arms, axis, body, contact, impact, joint
 from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.collision.detect import detect, remember, review
+from vigym.engine.kernels.collision.groups import join_energies, join_impacts
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import (
@@ -58,6 +59,8 @@ def step(m, states, t, first, last, repeat, resumed):
                 begin_substep(m, s, t)
                 detect(m, s, t, g)
                 begin_search(m, s, t)
+                join_impacts(m, s, t, g)
+                start_rebound(m, s, t)
                 if any_lane(t, "even"):
                     look_back(m, s, t)
                 for _ in range(m.max_iterations):
@@ -72,6 +75,8 @@ def step(m, states, t, first, last, repeat, resumed):
                         lift_pairs(m, s, t)
                 judge_bodies(m, s, t)
                 review(m, s, t, g)
+                judge_substep(m, s, t)
+                join_energies(m, s, t, g)
                 finish_substep(m, s, t)
                 remember(m, s, t, g)
                 book_attempt(m, s, t)
@@ -122,6 +127,13 @@ def begin_search(m, s, t):
     """The rest of the first guess."""
     start_pairs(m, s, t)
     if m.features.bounce:
+        impact.find_impacts(m, s, t)
+
+
+@block
+def start_rebound(m, s, t):
+    """What a rebound changes in a step that is ready to be solved."""
+    if m.features.bounce:
         impact.start_rebound(m, s, t)
 
 
@@ -132,8 +144,8 @@ def judge_bodies(m, s, t):
 
 
 @block
-def finish_substep(m, s, t):
-    """Commit the lanes that converged."""
+def judge_substep(m, s, t):
+    """Refuse solutions whose arms, or bounds of friction, are not those that were found; energies of an impact."""
     arms.move_by_mean(m, s, t)
     arms.pull_joint(m, s, t)
     arms.pull_body(m, s, t)
@@ -143,6 +155,13 @@ def finish_substep(m, s, t):
         start_judging(m, s, t)
         contact.judge_contact(m, s, t)
         judge(m, s, t)
+    if m.features.bounce:
+        impact.sum_energies(m, s, t)
+
+
+@block
+def finish_substep(m, s, t):
+    """Commit the lanes that converged, but for those in the midst of a rebound."""
     if m.features.bounce:
         impact.review_rebound(m, s, t)
     joint.finish_joint(m, s, t)
@@ -184,6 +203,9 @@ def begin(m, s, t):
     if m.features.touches:
         for k in range(3):
             t.speed[world][k] = 0.0
+    if m.features.touches and m.features.bounce:
+        for k in range(9):
+            t.before[world][k] = 0.0
     for k in range(6):
         t.y[world][k] = 0.0
         for j in range(6):

@@ -4,6 +4,7 @@
     distance.py    exact distances, with the points that are nearest
     manifold.py    the features by which two solids may touch in a step
     detect.py      which pairs are near, and the contacts of a lane group; slots.py, poses.py its parts
+    groups.py      what an impact connects
     links.py       the order in which bodies that touch are eliminated
     fields.py      what they need in the stores; growth.py, handle.py, entries.py: how compiled code gets at it
 

@@ -11,11 +11,11 @@ itself.
 from numba.extending import overload
 
 from vigym.engine.kernels.collision import distance, links, manifold
-from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
+from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
 from vigym.engine.kernels.collision.poses import FOUND_POSE, four, matrix_of, placed, pose, three
-from vigym.engine.kernels.collision.slots import keep, leave_out, recall, write_slot
+from vigym.engine.kernels.collision.slots import keep, keep_phases, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
 from vigym.engine.kernels.simd import rows, shared
 
@@ -179,7 +179,7 @@ def find_contacts(m, s, t, group):
         start = 0
         for slot in range(slots):
             if rows(t, "touch_present")[slot, 0, lane] > 0.5:
-                start = recall(s, t, slot, start, lane)
+                start = recall(m, s, t, slot, start, lane)
     links.order(m, s, t, group)
 
 
@@ -230,14 +230,17 @@ def keep_contacts(m, s, t, group):
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     slots = rows(t, "n_slots")[0]
     ensure(m, s, t, group, MEMORY, slots + 1)
+    ensure(m, s, t, group, PHASES, slots + 1)
     keys = rows(s, "memory_key")
     for lane in range(lanes):
+        if rows(m, "bounces")[0] and rows(t, "again")[0, 0, lane] > 0.5:
+            keep_phases(t, lane)
         if good[0, 0, lane] < 0.5:
             continue
         k = 0
         for slot in range(slots):
             if rows(t, "touch_present")[slot, 0, lane] > 0.5:
-                keep(s, t, slot, k, lane)
+                keep(m, s, t, slot, k, lane)
                 k += 1
         while keys[k, 0, lane] > 0.0:
             keys[k, 0, lane] = 0.0
@@ -263,15 +266,15 @@ def remember(m, s, t, group):
         keep_contacts(m, s, t, group)
 
 
-def _compile(function, number):
-    """Have kernels call the compiled code (entries.py), or nothing if no bodies may touch."""
+def compile_call(function, number, needed):
+    """Have kernels call the compiled code (entries.py), or nothing for mechanisms whose features do not need it."""
 
     @overload(function)
     def choose(m, s, t, group):
-        if m.features.touches:
+        if needed(m.features):
             return lambda m, s, t, group: call_entry(t.entries[number], m, s, t, group)
         return lambda m, s, t, group: None
 
 
 for _number, _function in enumerate((detect, review, remember)):
-    _compile(_function, _number)
+    compile_call(_function, _number, lambda features: features.touches)

@@ -1,8 +1,8 @@
-"""The functions of detect.py as compiled code, and their addresses, which kernels call (handle.py)."""
+"""The functions of detect.py and groups.py as compiled code, and their addresses, which kernels call (handle.py)."""
 
 from numba.core import types
 
-from vigym.engine.kernels.collision import detect
+from vigym.engine.kernels.collision import detect, groups
 from vigym.engine.kernels.jit import entry
 
 
@@ -24,10 +24,22 @@ def keep_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_
     detect.keep_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
 
 
+@entry
+def join_largest(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
+    """See groups.join_largest."""
+    groups.join_largest((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+
+
+@entry
+def join_sums(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
+    """See groups.join_sums."""
+    groups.join_sums((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+
+
 def addresses():
-    """Addresses of the three, compiled when they are first asked for."""
+    """Addresses of all of them, compiled when they are first asked for."""
     found = []
-    for function in (find_contacts, review_contacts, keep_contacts):
+    for function in (find_contacts, review_contacts, keep_contacts, join_largest, join_sums):
         signature = tuple([types.int64] * 10)
         function.compile(signature)
         result = function.overloads[signature]

@@ -5,6 +5,8 @@ from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing
 
+STRUCK = ("struck", "came")  # of an impact that calls for a rebound, see impact.py
+PHASES = ("settled", "steady")
 COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
 
 
@@ -33,7 +35,15 @@ def collider_integers(size):
         "couple_first": (size.n_couples,),
         "couple_second": (size.n_couples,),
         "rank": (n + 1,),  # place of a body in the order of elimination
+        "bounces": (),  # 1 if anything has a restitution
     }
+
+
+def impact_fields(size):
+    """Numbers of the scratch store for impacts between bodies, see groups.py: velocity and acceleration of bodies, and
+    of the world, before the step; sums over all that contacts and joints connect."""
+    n = size.n_bodies
+    return {"before": (n + 1, 9)} | {f"whole_{name}": (n, 1) for name in ("energy", "energy0", "work", "budget")}
 
 
 def near_fields(size):
@@ -55,11 +65,20 @@ def near_fields(size):
 
 def memory_fields(features):
     """What is remembered of contacts between bodies, one block a contact, lanes having lists of their own: what tells
-    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step."""
+    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; of an impact, see
+    impact.py."""
     cone_pairs = CONES[features.cone].PAIRS
     floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
     floats |= {"point": (3,), "normal": (3,), "gap": (1,)}
+    if features.bounce:
+        floats |= dict.fromkeys(STRUCK, (1,))
     return {"memory": Growing({f"memory_{name}": shape for name, shape in floats.items()})}
+
+
+def phase_fields(features):
+    """Unknowns of a contact in the first two phases of an impact, see impact.py."""
+    shape = (CONES[features.cone].PAIRS,)
+    return {f"{phase}_{name}": shape for phase in PHASES for name in ("ca", "cb")} if features.bounce else {}
 
 
 def slot_fields(features):
@@ -72,10 +91,14 @@ def slot_fields(features):
         *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
         *("give", "sunk", "usual_force", "grip"),
     )
+    kept = {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
+    kept |= dict.fromkeys(("friction", "compliance", "contact_damping"), (1,))
+    if features.bounce:
+        kept |= dict.fromkeys((*STRUCK, "restitution"), (1,)) | phase_fields(features)
+        own |= {"given": (1,), "ample": (2,)}
     return {
         "pair_": dict.fromkeys(one, (1,)),
-        "kept_": {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
-        | dict.fromkeys(("friction", "compliance", "contact_damping"), (1,)),
+        "kept_": kept,
         "touch_": own
         | dict.fromkeys(flags, (1,))
         | dict.fromkeys(("ca", "cb", "cr", "cda", "cdb", "cdd", "ck"), (cone_pairs,)),
@@ -93,7 +116,8 @@ def slot_names(features):
 
 
 def growing_fields(features):
-    """Fields of the scratch store that grow: slots; near pairs; blocks, links and fill of the elimination."""
+    """Fields of the scratch store that grow: slots; near pairs; blocks, links and fill of the elimination; contacts in
+    the phases of an impact, one block a contact, by key as in the memory."""
     slots = {f"{prefix}{name}": shape for prefix, part in slot_fields(features).items() for name, shape in part.items()}
     return {
         "slots": Growing(slots, tuple(f"pair_{name}" for name in SLOT_INTEGERS)),
@@ -104,6 +128,7 @@ def growing_fields(features):
             ("link_body", "link_out", "link_in", "up_out", "up_in"),
         ),
         "fills": Growing({}, ("fill",)),
+        "phases": Growing({"phase_key": (1,)} | {f"phase_{name}": of for name, of in phase_fields(features).items()}),
     }
 
 
@@ -111,7 +136,7 @@ def scratch_integers(size):
     """Integers of the scratch store: counts and tables of links.py, addresses."""
     n = size.n_bodies
     counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
-    by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block"), (n + 1,))
+    by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block", "joined"), (n + 1,))
     # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
-    addresses = {"more": (), "entries": (3,)}
+    addresses = {"more": (), "entries": (5,)}
     return counts | by_body | addresses | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF

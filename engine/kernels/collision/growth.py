@@ -13,8 +13,8 @@ from numba.extending import intrinsic, overload
 from vigym.engine.kernels.simd import rows
 from vigym.engine.kernels.symbols import I64
 
-NAMES = ("slots", "near", "blocks", "links", "fills", "memory")
-SLOTS, NEAR, BLOCKS, LINKS, FILLS, MEMORY = range(len(NAMES))
+NAMES = ("slots", "near", "blocks", "links", "fills", "phases", "memory")
+SLOTS, NEAR, BLOCKS, LINKS, FILLS, PHASES, MEMORY = range(len(NAMES))
 CALL = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)
 
 

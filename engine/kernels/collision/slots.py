@@ -42,6 +42,10 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     give = soft[first, 0, lane] + soft[second, 0, lane]
     rows(t, "kept_compliance")[slot, 0, lane] = give
     rows(t, "kept_contact_damping")[slot, 0, lane] = max(hard[first, 0, lane], hard[second, 0, lane])
+    if rows(m, "bounces")[0]:
+        bouncing = rows(s, "collider_restitution")
+        hardest = max(bouncing[first, 0, lane], bouncing[second, 0, lane])
+        rows(t, "kept_restitution")[slot, 0, lane] = hardest if give == 0.0 else 0.0
 
 
 @shared
@@ -92,10 +96,70 @@ def leave_out(m, s, t, slot, couple, near, lane):
         a[slot, d, lane] = b[slot, d, lane] = 1.0
     for d in range(3):
         rows(t, "kept_impulse")[slot, d, lane] = 0.0
+    if rows(m, "bounces")[0]:
+        rows(t, "kept_restitution")[slot, 0, lane] = 0.0
+        forget_impact(t, slot, lane)
 
 
 @shared
-def recall(s, t, slot, start, lane):
+def forget_impact(t, slot, lane):
+    """No impact, and nothing that an earlier phase of one has found."""
+    rows(t, "kept_struck")[slot, 0, lane] = rows(t, "kept_came")[slot, 0, lane] = 0.0
+    forces = rows(t, "kept_settled_ca"), rows(t, "kept_steady_ca")
+    gaps = rows(t, "kept_settled_cb"), rows(t, "kept_steady_cb")
+    for d in range(forces[0].shape[1]):
+        forces[0][slot, d, lane] = forces[1][slot, d, lane] = gaps[0][slot, d, lane] = gaps[1][slot, d, lane] = 0.0
+
+
+@shared
+def recall_impact(s, t, slot, k, known, lane):
+    """What contact k of the memory, if it is `known`, tells of an impact; and what earlier phases of it have found."""
+    forget_impact(t, slot, lane)
+    if known and rows(s, "fresh")[0, 0, lane] < 0.5:
+        rows(t, "kept_struck")[slot, 0, lane] = rows(s, "memory_struck")[k, 0, lane]
+        rows(t, "kept_came")[slot, 0, lane] = rows(s, "memory_came")[k, 0, lane]
+    if rows(t, "phase")[0, 0, lane] < 0.5:
+        return
+    keys, key, place = rows(t, "phase_key"), rows(t, "touch_key")[slot, 0, lane], 0
+    while keys[place, 0, lane] > 0.0 and keys[place, 0, lane] != key:
+        place += 1
+    if keys[place, 0, lane] == key:
+        copy_phases(t, slot, place, lane, True)
+
+
+@shared
+def copy_phases(t, slot, place, lane, back):
+    """Copy what the phases of an impact have found of a slot to its place in the list, or back."""
+    copy_block(rows(t, "kept_settled_ca"), slot, rows(t, "phase_settled_ca"), place, lane, back)
+    copy_block(rows(t, "kept_settled_cb"), slot, rows(t, "phase_settled_cb"), place, lane, back)
+    copy_block(rows(t, "kept_steady_ca"), slot, rows(t, "phase_steady_ca"), place, lane, back)
+    copy_block(rows(t, "kept_steady_cb"), slot, rows(t, "phase_steady_cb"), place, lane, back)
+
+
+@shared
+def copy_block(one, i, other, j, lane, back):
+    """Copy block i of one field to block j of the other, or back."""
+    for d in range(one.shape[1]):
+        if back:
+            one[i, d, lane] = other[j, d, lane]
+        else:
+            other[j, d, lane] = one[i, d, lane]
+
+
+@shared
+def keep_phases(t, lane):
+    """Keep what the phases of an impact have found so far, by key, in a lane that goes on to the next one."""
+    keys, place = rows(t, "phase_key"), 0
+    for slot in range(rows(t, "n_slots")[0]):
+        if rows(t, "touch_present")[slot, 0, lane] > 0.5:
+            keys[place, 0, lane] = rows(t, "touch_key")[slot, 0, lane]
+            copy_phases(t, slot, place, lane, False)
+            place += 1
+    keys[place, 0, lane] = 0.0
+
+
+@shared
+def recall(m, s, t, slot, start, lane):
     """What the contact of a slot carried in the last step; `start` is where to look for it. Returns where to look for
     those of the next couple."""
     keys, key = rows(s, "memory_key"), rows(t, "touch_key")[slot, 0, lane]
@@ -114,11 +178,13 @@ def recall(s, t, slot, start, lane):
         b[slot, d, lane] = old_b[k, d, lane] if known else 0.0
     for d in range(3):
         impulse[slot, d, lane] = old[k, d, lane] if known else 0.0
+    if rows(m, "bounces")[0]:
+        recall_impact(s, t, slot, k, known, lane)
     return start
 
 
 @shared
-def keep(s, t, slot, k, lane):
+def keep(m, s, t, slot, k, lane):
     """Remember a slot as contact k of the lane."""
     rows(s, "memory_key")[k, 0, lane] = rows(t, "touch_key")[slot, 0, lane]
     a, b = rows(s, "memory_ca"), rows(s, "memory_cb")
@@ -131,3 +197,6 @@ def keep(s, t, slot, k, lane):
         rows(s, "memory_normal")[k, d, lane] = axes[slot, d, lane]
         rows(s, "memory_point")[k, d, lane] = x[i, d, lane] + rows(t, "touch_core0")[slot, d, lane]
     rows(s, "memory_gap")[k, 0, lane] = rows(t, "touch_gap")[slot, 0, lane]
+    if rows(m, "bounces")[0]:
+        rows(s, "memory_struck")[k, 0, lane] = rows(t, "kept_struck")[slot, 0, lane]
+        rows(s, "memory_came")[k, 0, lane] = rows(t, "kept_came")[slot, 0, lane]
