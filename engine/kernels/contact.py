@@ -22,6 +22,11 @@ which is what a hard contact does with `phi(z+) + give gamma - sunk` in the plac
 
     give = K/(1 + K d/h),   sunk = give d/h min(phi(z), 0)
 
+Bodies that overlap already, because a state was set like that, are not thrown apart: the overlap must become less by
+PUSHED_OUT lengths a second, which is what a gap of `phi(z+) - sunk` asks for with
+
+    sunk = min(0, phi(z) + PUSHED_OUT length h)
+
 Where joints tie a body to the world and a contact just touches, or where friction holds a body between two walls,
 forces are not determined, and nothing bounds them. So that none is invented, such a contact sags a little under its
 force: of all forces that would do, one near the least is found. However hard it is pressed, it sags by less than the
@@ -51,7 +56,7 @@ from vigym.engine.kernels.quaternion import (
     sum_of,
     vec,
 )
-from vigym.engine.kernels.simd import absolute, less, maximum, on, select
+from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact
 
 NOTHING = [0.0] * 6
@@ -59,6 +64,7 @@ TICKS = 64.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
 # Of what gaps are allowed to miss, a contact sags at most; and of h^2/mass, it gives way to its force
 SAG, MOST_GIVE = 0.8, 1e-6
+PUSHED_OUT = 1.0  # lengths a second by which bodies part that overlap
 
 
 def is_between(m):
@@ -223,7 +229,10 @@ def prepare_contact(kind, m, s, t, c):
     if m.features.soft:
         K, rate = s.compliance[c][0], s.contact_damping[c][0] / t.h
         t.give[c][0] = K / (1.0 + K * rate)
-        t.sunk[c][0] = rate * t.give[c][0] * select(less(phi, 0.0), phi, 0.0)
+        t.sunk[c][0] = rate * t.give[c][0] * minimum(phi, 0.0)
+    if kind == BETWEEN:
+        left = minimum(phi + PUSHED_OUT * t.h / per_length(m, t, c), 0.0)
+        t.sunk[c][0] = select(less(0.0, s.compliance[c][0]), t.sunk[c][0], left) if m.features.soft else left
     pressing = pairs.open_pair(phi, *sizes[cone.NORMAL])
     guess = zip(law.open_sizes(sizes, pressing), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
     last = [[select(new, fresh[k], old[k]) for k in range(law.PAIRS)] for fresh, old in guess]
@@ -237,7 +246,7 @@ def move_contact(kind, m, s, t, c):
     """Gap and M at the next pose, rows of the law and their norms; the force enters the body's residual."""
     phi, slip = between.move(m, t, c) if kind == BETWEEN else ground.move(kind, m, s, t, c)
     phi = gap(m, c, phi)
-    if m.features.soft:
+    if m.features.soft or kind == BETWEEN:
         phi = phi - t.sunk[c][0]
     a, b = vec(t.ca[c]), vec(t.cb[c])
     rough, cf, give = coefficients(m, s, t, c)

@@ -184,6 +184,14 @@ def find_contacts(m, s, t, group):
 
 
 @shared
+def parted(kind_a, a, kind_b, b):
+    """How far two solids are apart; of boxes, along the direction that parts them best."""
+    if kind_a == BOX and kind_b == BOX:
+        return distance.boxes_parted(a, b)
+    return distance.solids(kind_a, a, kind_b, b)
+
+
+@shared
 def review_contacts(m, s, t, group):
     """Look for bodies that went too far, or into each other, in the step that was found."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
@@ -206,14 +214,15 @@ def review_contacts(m, s, t, group):
                 size = min(1.0, max(rows(m, "collider_bound")[first, 0, 0], rows(m, "collider_bound")[second, 0, 0]))
                 if kind[first] != PLANE and kind[second] == PLANE:
                     size = min(1.0, rows(m, "collider_bound")[first, 0, 0])
-                room = 0.0
-                if kind[first] == BOX and kind[second] == BOX:
-                    room = distance.boxes_parted(a, b)
-                else:
-                    room = distance.solids(kind[first], a, kind[second], b)
                 soft = rows(s, "collider_compliance")
-                if room < -OVERLAP * size and soft[first, 0, lane] + soft[second, 0, lane] == 0.0:
-                    pierced[0, 0, lane] = 1.0
+                if soft[first, 0, lane] + soft[second, 0, lane] > 0.0:
+                    continue
+                if parted(kind[first], a, kind[second], b) < -OVERLAP * size:
+                    a, b = along(m, t, first, body[first], 0.0, lane), along(m, t, second, body[second], 0.0, lane)
+                    before = min(parted(kind[first], a, kind[second], b), 0.0)
+                    a, b = there(m, t, first, body[first], lane), there(m, t, second, body[second], lane)
+                    if parted(kind[first], a, kind[second], b) < before - OVERLAP * size:
+                        pierced[0, 0, lane] = 1.0
         if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
             good[0, 0, lane] = 0.0
             xn, qn, x, q = rows(t, "xn"), rows(t, "qn"), rows(t, "found_x"), rows(t, "found_q")
