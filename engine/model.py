@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
@@ -63,9 +62,6 @@ class Model:
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
         self.touches = bool(self.couples)
-        if self.touches and self.tree.loops:
-            joint = mechanism.joints[self.tree.loops[0]].name
-            raise MechanismError(f"joint {joint!r} closes a loop, which does not go together with colliders yet")
         touching = self.colliders if self.touches else []
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
@@ -93,6 +89,7 @@ class Model:
             most_free=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
             n_colliders=len(self.colliders) if self.touches else 0,
             n_couples=len(self.couples),
+            n_nodes=self.n_bodies + len(self.loops.joints),
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
@@ -205,7 +202,8 @@ class Model:
 
     def _collider_tables(self, m: Group, sizes: np.ndarray) -> None:
         """Solids, and which of them may touch."""
-        m.usual[:], m.rank[self.tree.order] = sizes, np.arange(self.n_bodies)[::-1]
+        m.usual[:], m.sequence[:] = sizes, self._sequence()
+        m.rank[m.sequence] = np.arange(len(m.sequence))
         m.bounces = int(self.features.bounce)
         m.wedged[:-1, 0] = self.tied
         m.reach[:, 1] = np.inf
@@ -218,6 +216,14 @@ class Model:
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
+
+    def _sequence(self) -> list[int]:
+        """Bodies, leaf to root, each after the loops whose sides meet there; from n_bodies + 1 on, loops."""
+        found: list[int] = []
+        for i in (*reversed(self.tree.order), self.n_bodies):
+            found += [self.n_bodies + 1 + which for which in self.loops.pieces[i][: self.loops.closing[i]]]
+            found += [i]
+        return found[:-1]
 
     @property
     def tied(self) -> np.ndarray:

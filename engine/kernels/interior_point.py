@@ -115,9 +115,10 @@ def factorize(m, s, t):
     if m.features.touches:
         between.spread_pair(m, s, t)
     axis.condense_axis(m, s, t)
-    if m.features.loops:
+    if m.features.bordered:
         ldu.clear_pieces(m, s, t)
         ldu.clear_couplings(m, s, t)
+    if m.features.loops:
         ldu.open_loops(m, s, t)
     ldu.eliminate(m, s, t)
     if m.features.loops:

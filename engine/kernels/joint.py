@@ -216,7 +216,7 @@ def update_joint(kind, m, s, t, i):
         change[j] = change[j] + sum_of(t.D[i][j, c] * ya[c] for c in range(size))
     if m.features.touches:
         change = add(change, touching.pushed(t, i))
-    advance_wrench(t, i, add(change, loop.known_loops(m, t, i, 6, t.C)) if m.features.loops else change)
+    advance_wrench(t, i, add(change, loop.known_loops(m, t, i, 6, t.C)) if m.features.bordered else change)
 
 
 def advance_wrench(t, i, change):

@@ -44,11 +44,12 @@ class Sizes(NamedTuple):
     most_free: int  # free axes of a joint that is not floating
     n_colliders: int = 0
     n_couples: int = 0  # of colliders that may touch each other
+    n_nodes: int = 0  # bodies and loops
 
 
 COUNTS = (
     *("n_bodies", "n_contacts", "n_axes", "n_joints", "n_loops", "n_pieces", "n_couplings"),
-    *("n_colliders", "n_couples"),
+    *("n_colliders", "n_couples", "n_nodes"),
 )
 
 
@@ -206,6 +207,7 @@ def scratch_fields(features, size):
     balls, turning, several = (count if features.balls else 0 for count in (j, n + 1, a))
     bounces, groups = (c, n) if features.bounce else (0, 0)
     touching = near_fields(size) if features.touches else {}
+    nodes = n + 1 + (size.n_loops if features.touches else 0)
     if features.touches and features.bounce:
         touching |= impact_fields(size)
     curved = c if any(geometry.of(kind).fixed_axes is None for kind in features.contact_kinds) else 0
@@ -240,9 +242,10 @@ def scratch_fields(features, size):
         "R_before": (n + 1, 3, 3),
         "qn": (n + 1, 4),
         "Rn": (n + 1, 3, 3),
-        "r": (n + 1, 6),
-        "D": (n + 1, 6, 6),
-        "y": (n + 1, 6),
+        # of bodies and of the world; of loops too where they are nodes, see collision/links.py
+        "r": (nodes, 6),
+        "D": (nodes, 6, 6),
+        "y": (nodes, 6),
         "wrench": (j, 6),
         "rho0": (j, 3),
         "arm0": (j, 3),

@@ -97,24 +97,26 @@ def eliminate(kind, m, s, t, i):
     """Factorise body i with its joint and carry D and the affine right-hand side to the parent; r is left at zero, for
     what the corrector adds."""
     if m.features.loops:
-        loop.close_loops(m, t, i)
+        border(m).close_loops(m, t, i)
+    if m.features.touches:
+        touching.take_own(t, i)
     right = vec(t.r[i])
     store(t.r[i], [0.0] * 6)
     touches = m.features.touches
     if is_floating(kind):
-        H = lu(touching.own(t, i) if touches else mat(t.D[i]))
+        H = lu(mat(t.D[i]))
         store(t.D[i], H)
         store(t.rhat[i], right)
         if touches:
             known = scale(-1.0, lu_solve(H, right))
             touching.eliminate_links(m, t, i, (H, list, list, None, None, known, 6, None))
-        if m.features.loops:
+        if m.features.bordered:
             xi = scale(-1.0, lu_solve(H, right))
             loop.carry_loops(m, t, i, (H, list, list, None, None, xi), joined=False)
         return
     kt, kr, has_law = free(kind)
     k = kt + kr
-    D, rho0 = touching.own(t, i) if touches else mat(t.D[i]), vec(t.rho0[i])
+    D, rho0 = mat(t.D[i]), vec(t.rho0[i])
     # to the anchor: columns with the arm at the next pose, rows with the arm at the current pose
     D = shift_rows(shift_columns(D, vec(t.rho[i])), scale(-1.0, rho0))
     S, N = motion_axes(kind, t, i), effort_axes(kind, t, i)
@@ -155,7 +157,7 @@ def eliminate(kind, m, s, t, i):
 
         links = (H, gathered, lambda row: spread_row(kt, kr, S, row), U, G, known, k, arms)
         touching.eliminate_links(m, t, i, links)
-    if m.features.loops:
+    if m.features.bordered:
         parts = (H, lambda column: gather(kt, N, column), lambda row: spread_row(kt, kr, S, row), U, G, xi)
         loop.carry_loops(m, t, i, parts, joined=True)
 
@@ -192,13 +194,13 @@ def give_parent_rhs(t, i, p, rhat):
 def eliminate_again(kind, m, s, t, i):
     """Carry a further right-hand side (in r; the corrector's) to the parent, adding to what `eliminate` left."""
     if m.features.loops:
-        loop.close_loops_again(m, t, i)
+        border(m).close_loops_again(m, t, i)
     r = vec(t.r[i])
     if is_floating(kind):
         store(t.rhat[i], add(vec(t.rhat[i]), r))
         if m.features.touches:
             touching.carry_links(t, i, 6, scale(-1.0, lu_solve(mat(t.D[i]), r)))
-        if m.features.loops:
+        if m.features.bordered:
             loop.carry_loops_again(m, t, i, scale(-1.0, lu_solve(mat(t.D[i]), r)))
         return
     kt, kr, has_law = free(kind)
@@ -215,7 +217,7 @@ def eliminate_again(kind, m, s, t, i):
         r = [r[j] + sum_of(t.U[i][j, q] * xi[q] for q in range(k)) for j in range(6)]
         if m.features.touches:
             touching.carry_links(t, i, k, xi)
-        if m.features.loops:
+        if m.features.bordered:
             loop.carry_loops_again(m, t, i, xi)
     store(t.rhat[i], add(vec(t.rhat[i]), r))
     give_parent_rhs(t, i, m.parent[i], r)
@@ -224,12 +226,12 @@ def eliminate_again(kind, m, s, t, i):
 @root_to_leaf
 def substitute(kind, m, s, t, i):
     """Motion of body i from that of its parent, root to leaf."""
-    loops = m.features.loops
+    bordered = m.features.bordered
     if is_floating(kind):
         y = scale(-1.0, lu_solve(mat(t.D[i]), vec(t.rhat[i])))
         if m.features.touches:
             y = sub(y, touching.known_links(t, i, 6))
-        store(t.y[i], sub(y, loop.known_loops(m, t, i, 6, t.Y)) if loops else y)
+        store(t.y[i], sub(y, loop.known_loops(m, t, i, 6, t.Y)) if bordered else y)
     else:
         kt, kr, has_law = free(kind)
         k = kt + kr
@@ -239,7 +241,7 @@ def substitute(kind, m, s, t, i):
             xi = [t.xi[i][q] - sum_of(t.G[i][q, c] * y[c] for c in range(wrench_size(kind))) for q in range(k)]
             if m.features.touches:
                 xi = sub(xi, touching.known_links(t, i, k))
-            if loops:
+            if bordered:
                 xi = sub(xi, loop.known_loops(m, t, i, k, t.Y))
             # a ball's last columns of G, which are not stored, take away what the parent turns
             y = y[:3] + xi if is_ball(kind) else add(y, spread(kt, kr, motion_axes(kind, t, i), xi))
@@ -247,8 +249,8 @@ def substitute(kind, m, s, t, i):
                 store_changes(kt, kr, m, t, i, xi)
         y = add(y, correction(kind, t, i))
         store(t.y[i], sub(y[:3], cross(y[3:], vec(t.rho[i]))) + y[3:])
-    if loops:
-        loop.solve_loops(m, t, i)
+    if m.features.loops:
+        border(m).solve_loops(m, t, i)
 
 
 def store_changes(kt, kr, m, t, i, xi):
@@ -264,6 +266,11 @@ def store_changes(kt, kr, m, t, i, xi):
 
 
 # ------------------------------------------------------------------------------------------------ loops
+def border(m):
+    """The file that eliminates loops: links where bodies may touch, else a border."""
+    return touching if m.features.touches else loop
+
+
 @each_loop_joint
 def open_loops(kind, m, s, t, i):
     """The border of the loops, before the elimination."""
@@ -286,23 +293,23 @@ def open_loops_again(kind, m, s, t, i):
         known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NOTHING))
         for q, (_, k) in enumerate(loop.loop_rows(kt, kr, m, t, i)):
             g2[q] = 0.0 if k is None else -1.0 * known[k]
-    store(t.g2[which], g2)
+    store(t.r[touching.node_of(m, which)] if m.features.touches else t.g2[which], g2)
 
 
 @block
 def close_world_loops(m, s, t):
     """Loops whose sides only meet in the world."""
-    loop.close_loops(m, t, m.n_bodies)
+    border(m).close_loops(m, t, m.n_bodies)
 
 
 @block
 def close_world_loops_again(m, s, t):
-    loop.close_loops_again(m, t, m.n_bodies)
+    border(m).close_loops_again(m, t, m.n_bodies)
 
 
 @block
 def solve_world_loops(m, s, t):
-    loop.solve_loops(m, t, m.n_bodies)
+    border(m).solve_loops(m, t, m.n_bodies)
 
 
 @each_loop_joint

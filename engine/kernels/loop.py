@@ -82,14 +82,25 @@ def open_loop(kt, kr, m, s, t, i, N, stiffness, turning, known):
         for j in range(6):
             t.loop_rows[loop_index][q, j] = row[j]
     basis = transpose([row for row, _ in rows])
-    store(t.E[m.own_coupling[loop_index]], product(E, basis))
-    store(t.g[loop_index], g)
-    for side, sign, arm0, arm in ((m.child_piece, -1.0, t.rho0, t.rho), (m.parent_piece, 1.0, t.arm0, t.arm)):
-        piece = side[loop_index]
+    own, right, ends = places(m, t, loop_index)
+    store(own, product(E, basis))
+    store(right, g)
+    for (C_at, R_at), sign, arm0, arm in zip(ends, (-1.0, 1.0), (t.rho0, t.arm0), (t.rho, t.arm), strict=True):
         C = shift_rows(basis, vec(arm0[i]))
         R = shift_columns(E_rel, scale(-1.0, vec(arm[i])))
-        accumulate(t.C[piece], [scale(sign, row) for row in C])
-        accumulate(t.R_loop[piece], [scale(-sign, row) for row in R])
+        accumulate(C_at, [scale(sign, row) for row in C])
+        accumulate(R_at, [scale(-sign, row) for row in R])
+
+
+def places(m, t, which):
+    """Where E and g of a loop are kept, and C and R at its child and its parent."""
+    if m.features.touches:
+        from vigym.engine.kernels import touching
+
+        node = touching.node_of(m, which)
+        return t.D[node], t.r[node], [touching.end_blocks(m, t, which, side) for side in range(2)]
+    pieces = m.child_piece[which], m.parent_piece[which]
+    return t.E[m.own_coupling[which]], t.g[which], [(t.C[piece], t.R_loop[piece]) for piece in pieces]
 
 
 def coupling(m, i, a, b):

@@ -37,6 +37,11 @@ class Features(NamedTuple):
         return bool(self.contact_kinds) or self.touches
 
     @property
+    def bordered(self) -> bool:
+        """True if loops are a border around the elimination (loop.py); where bodies may touch, they are nodes."""
+        return self.loops and not self.touches
+
+    @property
     def balls(self) -> bool:
         """True if a law acts on three free rotations, see ball.py."""
         return any(kind >= 16 and kind % 4 == 3 for kind in self.joint_kinds)

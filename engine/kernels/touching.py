@@ -8,12 +8,14 @@ its own column. At its joint's anchor, where its motion is y_i = y_p + S xi + de
     row j     in y_i = in (1 - S G) y_p + in (delta + S xi0) - (in S) Z y_k
 
 summed over links j, k; the parent is one of them wherever there are any. Bodies that float have no parent, S and N
-are 1 and H is D.
+are 1 and H is D. So it is with the wrench w of a joint that closes a loop (loop.py), which is a node of its own: its y
+is w, its D is E, and the blocks of the two bodies that it joins are C and R.
 """
 
+from vigym.engine.kernels import loop
 from vigym.engine.kernels.quaternion import add, mat, matvec, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import for_range
-from vigym.engine.kernels.small import lu_solve_columns, product, shift_columns, shift_rows
+from vigym.engine.kernels.small import lu, lu_solve, lu_solve_columns, product, shift_columns, shift_rows
 from vigym.engine.kernels.sweep import each_block
 
 
@@ -22,9 +24,10 @@ def clear_block(m, s, t, k):
     store(t.B[k], [[0.0] * 6] * 6)
 
 
-def own(t, i):
-    """D of body i, with what fill has added."""
-    return [add(a, b) for a, b in zip(mat(t.D[i]), mat(t.B[t.own_block[i]]), strict=True)]
+def take_own(t, i):
+    """Add to D of node i what fill has added."""
+    first = t.own_block[i]
+    for_range(first, first + t.has_own[i], lambda block: accumulate(t.D[i], mat(t.B[block])))
 
 
 def every_link(t, i, body):
@@ -129,3 +132,63 @@ def carry_links(t, i, k, xi):
         store(t.r[j], add(vec(t.r[j]), [sum_of(t.BS[link][p, q] * xi[q] for q in range(k)) for p in range(6)]))
 
     every_link(t, i, body)
+
+
+# ------------------------------------------------------------------------------------------------ loops as nodes
+def node_of(m, which):
+    """Number of the node of a loop."""
+    return m.n_bodies + 1 + which
+
+
+def end_blocks(m, t, which, side):
+    """C and R of a loop at its child (side 0) or parent (1)."""
+    edge = t.n_near + which + which + side
+    return t.B[t.near_out[edge]], t.B[t.near_in[edge]]
+
+
+def each_closing(m, i, body, backwards=False):
+    """Run body(node, which) over the loops whose sides meet in body i, in the order of elimination or backwards."""
+    first, last = loop.closing(m, i)
+    bounds = (last - 1, first - 1) if backwards else (first, last)
+
+    def one(piece):
+        which = m.piece_loop[piece]
+        body(node_of(m, which), which)
+
+    for_range(*bounds, one, -1 if backwards else 1)
+
+
+def close_loops(m, t, i):
+    """Eliminate the loops whose sides meet in body i (or in the world), before the body itself."""
+
+    def close(node, which):
+        take_own(t, node)
+        H, right = lu(mat(t.D[node])), vec(t.r[node])
+        store(t.D[node], H)
+        store(t.g[which], right)
+        known = scale(-1.0, lu_solve(H, right))
+        eliminate_links(m, t, node, (H, list, list, None, None, known, 6, None))
+
+    each_closing(m, i, close)
+
+
+def close_loops_again(m, t, i):
+    """The same for a further right-hand side, which then adds to g."""
+
+    def close(node, which):
+        r = vec(t.r[node])
+        carry_links(t, node, 6, scale(-1.0, lu_solve(mat(t.D[node]), r)))
+        store(t.g[which], add(vec(t.g[which]), r))
+
+    each_closing(m, i, close)
+
+
+def solve_loops(m, t, i):
+    """Wrench changes of the loops that close in body i, once its motion is known."""
+
+    def solve(node, which):
+        w = sub(scale(-1.0, lu_solve(mat(t.D[node]), vec(t.g[which]))), known_links(t, node, 6))
+        store(t.y[node], w)
+        store(t.w_loop[which], w)
+
+    each_closing(m, i, solve, backwards=True)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from mechanisms import DT, Scene, scenes
+from rows_of_joints import joint_rows
 
 from vigym import Mechanism, Simulator
 from vigym.engine import coordinates
@@ -41,15 +42,6 @@ def simulator(scene: Scene, cone: str = "exact") -> Simulator:
     sim._lanes.set("force", scene.force[None])
     sim._lanes.set("torque", scene.torque[None])
     return sim
-
-
-def joint_rows(sim: Simulator, t: Group) -> np.ndarray:
-    """g of all joints at the next pose, (lanes, rows)."""
-    n = sim.model.n_bodies
-    x, q = np.moveaxis(t.xn[:n], -1, 0), np.moveaxis(t.qn[:n], -1, 0)
-    joints = [j for j in sim.model.joints if j is not None]  # as the kernels see them
-    table = joint_table(joints, [0] * len(joints), sim.model.bodies, sim.model.first_axis)
-    return coordinates.rows(table, x, q)[:, table.constrained]
 
 
 def newton_direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from rows_of_joints import joint_rows
 
 from vigym import Box, Capsule, Mechanism, Simulator, Sphere, StateError
 from vigym.engine.collider import Collider
-from vigym.engine.kernels import axis, body, contact, joint, layout
+from vigym.engine.kernels import axis, body, contact, joint, layout, ldu, loop
 from vigym.engine.kernels.collision import manifold
 from vigym.engine.kernels.collision.detect import find_contacts
 from vigym.engine.kernels.interior_point import factorize, residual, start_bodies, start_pairs, substitute
@@ -49,14 +50,48 @@ def snake(rng: np.random.Generator) -> Mechanism:
     return m
 
 
-def stores(sim: Simulator, dtype: type, known: Group | None = None) -> tuple[Group, Group, Group]:
-    """Model, state and scratch of environment 0, with the contacts that were found, or those that are `known`."""
+def net(rng: np.random.Generator) -> Mechanism:
+    """Bodies in three loops that share some of them, one through the world; and a ball among them. All may touch."""
+    m = Mechanism()
+    m.add_ground()
+    places = {"a": (0, 0), "b": (0.1, 0), "c": (0.1, 0.1), "d": (0, 0.1), "e": (0.2, 0.05), "f": (0.15, 0.15)}
+    at = {name: np.array([x, rng.uniform(-0.02, 0.02), 0.1 + z]) for name, (x, z) in places.items()}
+    for name, place in at.items():
+        m.add_body(name, mass=rng.uniform(0.2, 1), shapes=[Capsule(0.02, 0.04)], position=place, collide=True)
+    m.add_body("ball", mass=0.5, shapes=[Sphere(0.025)], position=(0.05, 0, 0.15), collide=True)
+    at["world"] = np.zeros(3)
+    pairs = (
+        ("world", "a"),
+        ("a", "b"),
+        ("b", "c"),
+        ("c", "d"),
+        ("world", "d"),
+        ("b", "e"),
+        ("e", "c"),
+        ("c", "f"),
+        ("f", "e"),
+    )
+    for k, (parent, child) in enumerate(pairs):
+        hinge = at[child] + rng.normal(size=3) * 0.03
+        anchors = {"parent_anchor": hinge - at[parent], "child_anchor": hinge - at[child]}
+        law = {"damping": 0.1, "stiffness": 1.0 if k % 2 else 0.0}
+        m.add_joint(f"{k}", ("revolute", "spherical", "universal")[k % 3], parent, child, **anchors, **law)
+    return m
+
+
+def stores(sim: Simulator, dtype: type, known: Group | None = None, shaken: float = 0.0) -> tuple[Group, Group, Group]:
+    """Model, state and scratch of environment 0, with the contacts that were found, or those that are `known`; bodies
+    moved from where joints are closed, and given velocities, if `shaken`."""
     model, m = sim.model, sim._lanes.constants[0]
     s = layout.state_store(model.features, model.sizes, 2, 1, dtype)[0]
     t = layout.scratch_store(model.features, model.sizes, 2, dtype)[0]
     for name, (_, _, shape) in sim._lanes.store.fields.items():
         if shape[-1:] == (4,) and name not in ("room", "columns_of"):
             setattr(s, name, sim._get(name)[0][..., None])
+    rng = np.random.default_rng(0)
+    for field, size in ((s.x, 1e-2), (s.q, 0.1), (s.v, 0.5), (s.w, 2.0)):
+        field[...] += shaken * size * rng.normal(size=(*field.shape[:2], 1))
+    s.q[...] /= np.sqrt((s.q**2).sum(1, keepdims=True))
     begin_step(m, s, t)
     t.h, t.live = sim.dt, 1.0
     start_bodies(m, s, t)
@@ -71,7 +106,7 @@ def stores(sim: Simulator, dtype: type, known: Group | None = None) -> tuple[Gro
             t.store.grown[0][name][...] = field
         for name in ("n_slots", "n_near", "n_blocks", "n_links"):
             t.scalars[name][...] = known.scalars[name]
-        for name in ("first_link", "link_count", "first_fill", "own_block", "linked"):
+        for name in ("first_link", "link_count", "first_fill", "own_block", "has_own"):
             getattr(t, name)[...] = getattr(known, name)
     start_pairs(m, s, t)
     return m, s, t
@@ -86,20 +121,22 @@ def direction(m: Group, s: Group, t: Group) -> dict[str, np.ndarray]:
     contact.direct_contact(m, s, t)
     axis.direct_axis(m, s, t)
     joint.update_joint(m, s, t)
+    ldu.update_loops(m, s, t)
     body.update_body(m, s, t)
     moved = {name: getattr(t, name) - before[name] for name in ("V", "wrench")}
     return moved | {"touch_ca": t.touch_cda, "touch_cb": t.touch_cdb}
 
 
-def check(sim: Simulator) -> set[float]:
+def check(sim: Simulator, shaken: float = 0.0) -> set[float]:
     """residual + d(residual) direction = 0; returns the codes of the features that took part."""
-    m, s, t = stores(sim, float)
+    m, s, t = stores(sim, float, shaken=shaken)
     residual(m, s, t)
     slots, n = int(t.n_slots), sim.model.n_bodies
     before = {name: getattr(t, name).copy() for name in (*UNKNOWNS, "r", "touch_cr")}
     codes = set(t.touch_code[:slots, 0, 0].tolist())
+    g = joint_rows(sim, t)[0] if sim.model.n_axes else np.zeros(0)
     d = direction(m, s, t)
-    _, s1, t1 = stores(sim, complex, known=t)
+    _, s1, t1 = stores(sim, complex, known=t, shaken=shaken)
     for name in UNKNOWNS:
         getattr(t1, name)[...] = before[name] + 1j * STEP * d[name]
     residual(m, s1, t1)
@@ -107,6 +144,12 @@ def check(sim: Simulator) -> set[float]:
         change, expected = getattr(t1, name).imag[:count] / STEP, -before[name][:count]
         scale = 1.0 + np.abs(expected).max() + np.abs(d["wrench"]).max() + np.abs(d["touch_ca"][:slots]).max(initial=0)
         np.testing.assert_allclose(change, expected, rtol=0, atol=1e-8 * scale, err_msg=name)
+    # joints close; rows that close loops give way by EPSILON h^2 / J of the wrench (loop.py)
+    if sim.model.n_axes:
+        least = min(np.trace(body.inertia) for body in sim.model.mechanism.bodies)
+        give = 2 * loop.EPSILON * DT**2 / least * np.abs(d["wrench"]).max() if m.features.loops else 0.0
+        change = joint_rows(sim, t1)[0].imag / STEP
+        np.testing.assert_allclose(change, -g, rtol=0, atol=1e-8 * (1 + np.abs(d["V"]).max()) + give)
     return codes
 
 
@@ -133,3 +176,13 @@ def test_newton_where_a_chain_touches_itself():
             continue
         check(sim)
         done += 1
+
+
+def test_newton_where_loops_touch():
+    """Joints are open, which the direction closes, too."""
+    rng, loops = np.random.default_rng(2), 0
+    for _ in range(6):
+        sim = Simulator(net(rng), dt=DT, compiled=False)
+        check(sim, shaken=1.0)
+        loops = max(loops, sim.model.sizes.n_loops)
+    assert loops == 3

@@ -34,7 +34,9 @@ def collider_integers(size):
         "collider_kind": (size.n_colliders,),
         "couple_first": (size.n_couples,),
         "couple_second": (size.n_couples,),
-        "rank": (n + 1,),  # place of a body in the order of elimination
+        # nodes of Newton's matrix (bodies; from n + 1 on, loops) as they are eliminated, and their places there
+        "sequence": (n + size.n_loops,),
+        "rank": (n + 1 + size.n_loops,),
         "bounces": (),  # 1 if anything has a restitution
     }
 
@@ -105,6 +107,10 @@ def slot_fields(features):
     }
 
 
+NEAR = (
+    *("near_first", "near_second", "near_couple", "near_out", "near_in"),
+    *("first_after", "second_after"),  # chains of links.py
+)
 SLOT_INTEGERS = ("contact_body", "contact_other", "contact_pair")
 
 
@@ -121,7 +127,7 @@ def growing_fields(features):
     slots = {f"{prefix}{name}": shape for prefix, part in slot_fields(features).items() for name, shape in part.items()}
     return {
         "slots": Growing(slots, tuple(f"pair_{name}" for name in SLOT_INTEGERS)),
-        "near": Growing({"pair_D": (6, 6)}, ("near_first", "near_second", "near_couple", "near_out", "near_in")),
+        "near": Growing({"pair_D": (6, 6)}, NEAR),
         "blocks": Growing({"B": (6, 6)}),
         "links": Growing(
             {"Z": (6, 6), "BS": (6, 6)},
@@ -136,7 +142,18 @@ def scratch_integers(size):
     """Integers of the scratch store: counts and tables of links.py, addresses."""
     n = size.n_bodies
     counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
-    by_body = dict.fromkeys(("first_link", "link_count", "first_fill", "own_block", "joined"), (n + 1,))
+    links = (
+        "first_link",
+        "link_count",
+        "first_fill",
+        "own_block",
+        "has_own",
+        "edge_chain",
+        "heirs",
+        "next_heir",
+        "seen",
+    )
+    by_node = dict.fromkeys(links, (n + 1 + size.n_loops,))
     # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
     addresses = {"more": (), "entries": (5,)}
-    return counts | by_body | addresses | {"linked": ((n + 1) ** 2,)} | COLUMNS_OF
+    return counts | by_node | addresses | {"joined": (n,)} | COLUMNS_OF

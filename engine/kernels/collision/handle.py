@@ -36,9 +36,10 @@ FLOATS = (
     *("whole_budget", "whole_energy", "whole_energy0", "whole_work"),
 )
 INTEGERS = (
-    *("bounces", "group", "joined", "n_bodies", "n_couples", "order", "parent", "rank", "more"),
+    *("bounces", "child", "group", "joined", "n_bodies", "n_couples", "n_loops", "n_nodes", "parent", "rank"),
+    *("edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after", "seen", "sequence", "more"),
     *("collider_body", "collider_kind", "couple_first", "couple_second"),
-    *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "linked", "own_block"),
+    *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "own_block"),
     *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),
     *("pair_contact_body", "pair_contact_other", "pair_contact_pair", "up_in", "up_out", "thread", "room"),
 )

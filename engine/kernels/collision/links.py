@@ -1,98 +1,168 @@
 """The order in which bodies that touch are eliminated: which blocks Newton's matrix has beside those of the tree.
 
-Bodies are eliminated leaf to root (ldu.py), whatever touches. A LINK joins a body with one that is eliminated later:
-because they are near, or because a body between them is gone (fill). With the joint to its parent, body i leaves a
-block between every two of its links, the parent among them. For each link l of i, to body j:
+Nodes are eliminated in a fixed sequence, whatever touches: bodies leaf to root (ldu.py), and the wrench of each joint
+that closes a loop just before the body where its sides meet. A LINK joins a node with one that is eliminated later:
+because they are near, because a loop ends there, or because a node between them is gone (fill). With the joint to its
+parent, body i leaves a block between every two of its links, the parent among them. For each link l of i, to node j:
 
     link_body     j
     link_out      block B of row i, column j;      link_in   row j, column i
     up_out        block of row parent, column j;   up_in     row j, column parent
     fill          block of row j, column k, for every link of i to a k
 
-Blocks are numbered: 0 takes what concerns the world, which does not move; `own_block` of a body is what fill adds to
-its own D. Links of a body are in the order of elimination.
+Blocks are numbered: 0 takes what concerns the world, which does not move; `own_block` of a node that has one
+(`has_own`) is what fill adds to its own D. Links of a node are in the order of elimination. The work is linear in the
+number of links: a node hands its links to the first of them, which hands them on.
 """
 
-from vigym.engine.kernels.collision.growth import BLOCKS, FILLS, LINKS, ensure
+from vigym.engine.kernels.collision.growth import BLOCKS, FILLS, LINKS, NEAR, ensure
 from vigym.engine.kernels.simd import rows, shared
 
 
 @shared
-def join(linked, n, i, j):
-    """Link two bodies."""
-    linked[i * (n + 1) + j] = linked[j * (n + 1) + i] = 1
+def parent_of(m, i):
+    """Parent of a body; the world for other nodes."""
+    n = rows(m, "n_bodies")[0]
+    return rows(m, "parent")[i] if i < n else n
 
 
 @shared
-def block(m, t, i, j):
-    """Number of the block of row i, column j, which are linked or the same, or one of which is the world."""
-    n, linked, own, rank = rows(m, "n_bodies")[0], rows(t, "linked"), rows(t, "own_block"), rows(m, "rank")
-    if n in (i, j):
-        return 0
-    if i == j:
-        return own[i]
-    link = linked[i * (n + 1) + j] - 2
-    return rows(t, "link_out")[link] if rank[i] < rank[j] else rows(t, "link_in")[link]
+def find_link(t, i, j):
+    """Number of the link of node i to the later node j."""
+    link = rows(t, "first_link")[i]
+    while rows(t, "link_body")[link] != j:
+        link += 1
+    return link
+
+
+@shared
+def add_edges(m, s, t, group):
+    """Chain near pairs, and the two ends of every loop behind them, to both of their nodes; returns how many there are.
+
+    Edge e is in the chains of near_first[e] as 2 e, and of near_second[e] as 2 e + 1."""
+    n, near = rows(m, "n_bodies")[0], rows(t, "n_near")[0]
+    edges = near + 2 * rows(m, "n_loops")[0]
+    ensure(m, s, t, group, NEAR, edges)
+    first, second = rows(t, "near_first"), rows(t, "near_second")
+    for e in range(near, edges):
+        loop = (e - near) // 2
+        joint = n + loop
+        first[e] = rows(m, "parent")[joint] if (e - near) % 2 else rows(m, "child")[joint]
+        second[e] = n + 1 + loop
+    chain = rows(t, "edge_chain")
+    for e in range(edges):
+        i, j = first[e], second[e]
+        if i != n and j != n:
+            rows(t, "first_after")[e], chain[i] = chain[i], 2 * e
+            rows(t, "second_after")[e], chain[j] = chain[j], 2 * e + 1
+    return edges
+
+
+@shared
+def add_link(m, s, t, group, i, j, place, where):
+    """Link node i, at `place` in the sequence, with node j, unless j is gone or known; returns the number of links."""
+    seen = rows(t, "seen")
+    if rows(m, "rank")[j] <= place or seen[j] == place:
+        return where
+    seen[j] = place
+    ensure(m, s, t, group, LINKS, where + 1)
+    body, rank = rows(t, "link_body"), rows(m, "rank")
+    link = where
+    while link > rows(t, "first_link")[i] and rank[body[link - 1]] > rank[j]:
+        body[link] = body[link - 1]
+        link -= 1
+    body[link] = j
+    return where + 1
+
+
+@shared
+def find_links(m, s, t, group):
+    """Links of all nodes, and the numbers of their blocks."""
+    n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(m, "sequence")
+    first, heirs, after, own = rows(t, "first_link"), rows(t, "heirs"), rows(t, "next_heir"), rows(t, "has_own")
+    where, blocks = 0, 1
+    for place in range(nodes):
+        i = sequence[place]
+        start = first[i] = where
+        edge = rows(t, "edge_chain")[i]
+        while edge >= 0:
+            e = edge // 2
+            j = rows(t, "near_first")[e] if edge % 2 else rows(t, "near_second")[e]
+            where = add_link(m, s, t, group, i, j, place, where)
+            edge = rows(t, "second_after")[e] if edge % 2 else rows(t, "first_after")[e]
+        earlier = heirs[i]
+        while earlier >= 0:
+            for link in range(first[earlier], first[earlier] + rows(t, "link_count")[earlier]):
+                where = add_link(m, s, t, group, i, rows(t, "link_body")[link], place, where)
+            earlier = after[earlier]
+        parent = parent_of(m, i)
+        if where > start and parent < n:
+            where = add_link(m, s, t, group, i, parent, place, where)
+        rows(t, "link_count")[i] = where - start
+        for link in range(start, where):
+            rows(t, "link_out")[link], rows(t, "link_in")[link] = blocks, blocks + 1
+            blocks += 2
+            own[rows(t, "link_body")[link]] = 1
+        if where > start:
+            heir = rows(t, "link_body")[start]
+            after[i], heirs[heir] = heirs[heir], i
+    for place in range(nodes):
+        if own[sequence[place]]:
+            rows(t, "own_block")[sequence[place]] = blocks
+            blocks += 1
+    rows(t, "n_links")[0] = where
+    ensure(m, s, t, group, BLOCKS, blocks)
+    rows(t, "n_blocks")[0] = blocks
+
+
+@shared
+def fill_in(m, s, t, group):
+    """Where the links of each node meet."""
+    n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(m, "sequence")
+    fills = 0
+    for place in range(nodes):
+        i = sequence[place]
+        first, count, parent = rows(t, "first_link")[i], rows(t, "link_count")[i], parent_of(m, i)
+        rows(t, "first_fill")[i] = fills
+        ensure(m, s, t, group, FILLS, fills + count * count)
+        fill, body = rows(t, "fill"), rows(t, "link_body")
+        for a in range(count):
+            j = body[first + a]
+            fill[fills + a * count + a] = rows(t, "own_block")[j]
+            link = rows(t, "first_link")[j]
+            for b in range(a + 1, count):
+                while body[link] != body[first + b]:
+                    link += 1
+                fill[fills + a * count + b] = rows(t, "link_out")[link]
+                fill[fills + b * count + a] = rows(t, "link_in")[link]
+        up = 0
+        while up < count and body[first + up] != parent:
+            up += 1
+        for a in range(count):
+            known = parent < n and up < count
+            rows(t, "up_out")[first + a] = fill[fills + up * count + a] if known else 0
+            rows(t, "up_in")[first + a] = fill[fills + a * count + up] if known else 0
+        fills += count * count
 
 
 @shared
 def order(m, s, t, group):
     """Links, blocks and fill of the near pairs of a lane group."""
-    n, body = rows(m, "n_bodies")[0], rows(m, "order")
-    linked, own, first = rows(t, "linked"), rows(t, "own_block"), rows(t, "first_link")
-    near = rows(t, "n_near")[0]
-    for k in range((n + 1) * (n + 1)):
-        linked[k] = 0
-    for k in range(near):
-        i, j = rows(t, "near_first")[k], rows(t, "near_second")[k]
-        if j != n and i != j:
-            join(linked, n, i, j)
-    # links, leaf to root; linked is 2 + the number of the link from then on
-    links, blocks = 0, 1
-    for k in range(n):
-        i = body[n - 1 - k]
-        first[i] = links
-        parent, count = rows(m, "parent")[i], 0
-        for later in range(k + 1, n):
-            if linked[i * (n + 1) + body[n - 1 - later]] > 0:
-                count += 1
-        if count > 0 and parent < n and linked[i * (n + 1) + parent] == 0:
-            join(linked, n, i, parent)
-            count += 1
-        ensure(m, s, t, group, LINKS, links + count)
-        where = links
-        for later in range(k + 1, n):
-            j = body[n - 1 - later]
-            if linked[i * (n + 1) + j] > 0:
-                linked[i * (n + 1) + j] = linked[j * (n + 1) + i] = 2 + where
-                rows(t, "link_body")[where] = j
-                rows(t, "link_out")[where], rows(t, "link_in")[where] = blocks, blocks + 1
-                where, blocks = where + 1, blocks + 2
-        for a in range(links, where):
-            for b in range(a + 1, where):
-                p, q = rows(t, "link_body")[a], rows(t, "link_body")[b]
-                if linked[p * (n + 1) + q] == 0:
-                    join(linked, n, p, q)
-        links = where
-        rows(t, "link_count")[i] = count
-        own[i] = blocks
-        blocks += 1
-    rows(t, "n_links")[0] = links
-    ensure(m, s, t, group, BLOCKS, blocks)
-    rows(t, "n_blocks")[0] = blocks
-    # where links meet
-    fills = 0
-    for i in range(n):
-        count, parent = rows(t, "link_count")[i], rows(m, "parent")[i]
-        rows(t, "first_fill")[i] = fills
-        ensure(m, s, t, group, FILLS, fills + count * count)
-        for a in range(count):
-            j = rows(t, "link_body")[first[i] + a]
-            rows(t, "up_out")[first[i] + a] = block(m, t, parent, j)
-            rows(t, "up_in")[first[i] + a] = block(m, t, j, parent)
-            for b in range(count):
-                rows(t, "fill")[fills + a * count + b] = block(m, t, j, rows(t, "link_body")[first[i] + b])
-        fills += count * count
-    for k in range(near):
-        i, j = rows(t, "near_first")[k], rows(t, "near_second")[k]
-        rows(t, "near_out")[k], rows(t, "near_in")[k] = block(m, t, i, j), block(m, t, j, i)
+    n, nodes, sequence, rank = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(m, "sequence"), rows(m, "rank")
+    for place in range(nodes):
+        i = sequence[place]
+        rows(t, "edge_chain")[i] = rows(t, "heirs")[i] = rows(t, "seen")[i] = -1
+        rows(t, "has_own")[i] = 0
+    edges = add_edges(m, s, t, group)
+    find_links(m, s, t, group)
+    fill_in(m, s, t, group)
+    for e in range(edges):
+        i, j = rows(t, "near_first")[e], rows(t, "near_second")[e]
+        out, back = 0, 0
+        if i != n and j != n and rank[i] < rank[j]:
+            link = find_link(t, i, j)
+            out, back = rows(t, "link_out")[link], rows(t, "link_in")[link]
+        elif i != n and j != n:
+            link = find_link(t, j, i)
+            out, back = rows(t, "link_in")[link], rows(t, "link_out")[link]
+        rows(t, "near_out")[e], rows(t, "near_in")[e] = out, back
