@@ -64,7 +64,9 @@ def crowd(seed: int, moving_planes: bool = False, single: bool = False, loops: b
 def scattered(mechanism: Mechanism, seed: int) -> State:
     """All bodies, which are free, somewhere within some metres."""
     rng, n = np.random.default_rng(seed), len(mechanism.bodies)
-    return State(rng.uniform(-3, 3, (n, 3)), np.array([turn(rng) for _ in range(n)]), np.zeros((n, 3)), np.zeros((n, 3)))
+    return State(
+        rng.uniform(-3, 3, (n, 3)), np.array([turn(rng) for _ in range(n)]), np.zeros((n, 3)), np.zeros((n, 3))
+    )
 
 
 def couple_distances(mechanism: Mechanism, state: State) -> np.ndarray:
