@@ -14,9 +14,10 @@ from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Sphere
 from vigym.formats.couples import pair_friction
-from vigym.formats.pybullet.ground import BODIES, Surface, set_surface, surface_of
+from vigym.formats.pybullet.ground import Surface, set_surface, surface_of
 from vigym.formats.pybullet.handle import Handle, Link, module
 
+COLLIDERS = -(1 << 31)  # collision group of colliders, whose mask it is, too: the bit that contacts and planes leave
 MOST_FRICTION = 10.0  # of a pair of links: PyBullet cuts off what is above
 
 
@@ -44,7 +45,7 @@ def add_colliders(handle: Handle, touching: Mapping[str, Sequence[Surface]]) -> 
     links = [handle.colliders[collider.name] for collider in colliders]
     couples = {frozenset((links[a], links[b])) for a, b in handle.mechanism.couples}
     for where in dict.fromkeys(links):
-        p.setCollisionFilterGroupMask(*where, BODIES, BODIES, physicsClientId=client)
+        p.setCollisionFilterGroupMask(*where, COLLIDERS, COLLIDERS, physicsClientId=client)
     for first, second in combinations(dict.fromkeys(links), 2):
         if {first, second} not in couples:
             p.setCollisionFilterPair(first[0], second[0], first[1], second[1], 0, physicsClientId=client)

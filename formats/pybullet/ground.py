@@ -12,7 +12,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.formats.pybullet.handle import Handle, Link, module
 from vigym.formats.pybullet.urdf_text import POINT, Group
 
-BODIES = 1  # collision group of everything that is not a plane of contacts; planes have the others, one each
+BODIES = 1  # collision group of contacts; planes, with which alone they collide, have the others, one each
 MOST = 30  # planes, for each of which there is a bit
 
 
