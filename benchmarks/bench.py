@@ -22,6 +22,7 @@ Suite = Literal[
     "hopper",
     "free-chain",
     "loops",
+    "touching",
     "batch",
     "startup",
     "targets",
@@ -75,7 +76,9 @@ def bench(
         return
     if suite != "report":
         measure(suite, quick, folder, repeats)
-    write(folder, print_targets=suite in ("all", "targets", "report"))
+    rows = write(folder, print_targets=suite in ("all", "targets", "report"))
+    if suite == "touching":
+        print(tables.touching([row for row in rows if row.suite == suite]))
 
 
 def measure(suite: str, quick: bool, folder: Path, repeats: int) -> None:
