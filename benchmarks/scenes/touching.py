@@ -39,7 +39,9 @@ def pinch(dt: float = 0.01, seconds: float = 2.0) -> Scene:
 
 
 def heap(bodies: int = 20, dt: float = 0.01, seconds: float = 2.0) -> Scene:
-    """Balls (0.5 kg, 0.05 m), nine a layer, that fall into a box of static boxes, 0.4 m wide."""
+    """Balls (0.5 kg, 0.05 m), nine a layer, that fall into a box of static boxes, 0.4 m wide.
+
+    Where there are more than nine, some roll on for long: nothing brakes a ball that rolls."""
     m = Mechanism()
     inside = 0.2
     floor = (2 * (inside + WALL), 2 * (inside + WALL), WALL)
@@ -54,4 +56,4 @@ def heap(bodies: int = 20, dt: float = 0.01, seconds: float = 2.0) -> Scene:
         start = SPACING * np.array([place % 3 - 1, place // 3 - 1, layer + 1.0])
         start[:2] += rng.uniform(-4e-3, 4e-3, 2)
         m.add_body(f"ball {k}", 0.5, shapes=[Sphere(RADIUS)], position=start, collide=True, friction=0.5)
-    return Scene("heap", m, at_rest(m), dt, round(seconds / dt), bodies, rests=True)
+    return Scene("heap", m, at_rest(m), dt, round(seconds / dt), bodies)

@@ -79,7 +79,7 @@ def _load(handle: Handle, members: Sequence[Member]) -> None:
     try:
         flags = p.URDF_USE_INERTIA_FROM_FILE | p.URDF_MAINTAIN_LINK_ORDER
         if any(surface.plane is None for _, _, groups in members for surface in groups):
-            flags |= p.URDF_USE_SELF_COLLISION | p.URDF_USE_SELF_COLLISION_INCLUDE_PARENT
+            flags |= p.URDF_USE_SELF_COLLISION
         number = p.loadURDF(
             file.name, useFixedBase=anchored, useMaximalCoordinates=handle.maximal, flags=flags, physicsClientId=client
         )

@@ -5,7 +5,6 @@ import numpy as np
 from vigym import Box, Capsule, Mechanism, Plane, Sphere
 from vigym.engine.collisions import distances
 from vigym.engine.model import Model
-from vigym.engine.rotation import rotate
 from vigym.engine.state import State
 
 FRICTIONS = (0.0, 0.3, 0.8, 0.8, 1.5)
@@ -33,7 +32,8 @@ def solid(rng: np.random.Generator, kinds: str) -> Sphere | Capsule | Box | Plan
 
 
 def crowd(seed: int, moving_planes: bool = False, single: bool = False, loops: bool = False) -> Mechanism:
-    """Two to five bodies, free or jointed, and the world, with colliders that all overlap.
+    """Two to five bodies, free or jointed, and the world, with colliders that all overlap; in one half of all crowds,
+    these have the same surface and no masks.
 
     moving_planes: bodies have planes, too. single: one surface a body, free bodies. loops: two of the bodies close one.
     """
@@ -52,9 +52,10 @@ def crowd(seed: int, moving_planes: bool = False, single: bool = False, loops: b
     if loops:
         m.add_joint("closing", "spherical", "world", "b2")
     kinds = "scbp" if moving_planes else "scb"
+    alike = rng.random() < 0.5
     for owner in ["world", *names]:
         for k in range(1 if single else rng.integers(1, 4)):
-            laws = {"friction": rng.choice(FRICTIONS), **BITS[rng.integers(len(BITS))]}
+            laws = {} if alike else {"friction": rng.choice(FRICTIONS), **BITS[rng.integers(len(BITS))]}
             m.add_collider(f"{owner} {k}", owner, solid(rng, "scbp" if owner == "world" else kinds), **laws)
     if rng.random() < 0.7:
         m.ignore_contact(*rng.choice(["world", *names], 2, replace=False))
@@ -72,16 +73,3 @@ def scattered(mechanism: Mechanism, seed: int) -> State:
 def couple_distances(mechanism: Mechanism, state: State) -> np.ndarray:
     """Distances of all couples of a mechanism, in their order, m."""
     return distances(Model(mechanism), state.x[None], state.q[None], np.array(mechanism.couples, np.int64))[0]
-
-
-def centres(mechanism: Mechanism, state: State) -> np.ndarray:
-    """Where the colliders are in the world (n, 3), m."""
-    index = {body.name: i for i, body in enumerate(mechanism.bodies)}
-    out = []
-    for collider in mechanism.colliders:
-        at = np.array(collider.shape.position)
-        if collider.body != "world":
-            i = index[collider.body]
-            at = state.x[i] + rotate(state.q[i], at)
-        out.append(at)
-    return np.array(out)
