@@ -45,7 +45,7 @@ def bench(
     Writes one CSV file a suite while it runs, then pictures (PNG) and tables (Markdown); needs the extra `compare`.
 
     Args:
-        suite: What to measure; "targets" is what the project's own targets are judged by; "stages" says where the
+        suite: What to measure; "touching" are bodies that touch each other, "targets" is what the project's own targets are judged by; "stages" says where the
             time of a step goes; "envs" puts environments beside Gymnasium's own; "report" makes tables and pictures
             again from what was measured; "check" compares
             iterations, flops, packed instructions and compile time with the committed figures, and fails when one is

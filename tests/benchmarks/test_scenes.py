@@ -25,7 +25,7 @@ SMALL = [
     ("incline", {"friction": 0.2}),
     ("incline", {"friction": 0.4}),
     ("top", {}),
-    ("stack", {"bodies": 3}),
+    ("stack", {"bodies": 3, "dt": 0.002}),  # in 10 ms, friction would stop what moves differently
     ("pinch", {}),
     ("heap", {"bodies": 4}),
 ]
