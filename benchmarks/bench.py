@@ -22,6 +22,7 @@ Suite = Literal[
     "hopper",
     "free-chain",
     "loops",
+    "touching",
     "batch",
     "startup",
     "targets",
@@ -44,11 +45,10 @@ def bench(
     Writes one CSV file a suite while it runs, then pictures (PNG) and tables (Markdown); needs the extra `compare`.
 
     Args:
-        suite: What to measure; "targets" is what the project's own targets are judged by; "stages" says where the
-            time of a step goes; "envs" puts environments beside Gymnasium's own; "report" makes tables and pictures
-            again from what was measured; "check" compares
-            iterations, flops, packed instructions and compile time with the committed figures, and fails when one is
-            more than 10 % worse.
+        suite: What to measure; "touching" are bodies that touch each other; "targets" is what the project's own targets
+            are judged by; "stages" says where the time of a step goes; "envs" puts environments beside Gymnasium's own;
+            "report" makes tables and pictures again from what was measured; "check" compares iterations, flops, packed
+            instructions and compile time with the committed figures, and fails when one is more than 10 % worse.
         quick: Fewer sizes and passes: within two minutes for everything.
         out: Folder for the files; benchmarks/results/ and the name of the processor unless given.
         repeats: Passes of each measurement, of which the fastest counts.
@@ -75,7 +75,9 @@ def bench(
         return
     if suite != "report":
         measure(suite, quick, folder, repeats)
-    write(folder, print_targets=suite in ("all", "targets", "report"))
+    rows = write(folder, print_targets=suite in ("all", "targets", "report"))
+    if suite == "touching":
+        print(tables.touching([row for row in rows if row.suite == suite]))
 
 
 def measure(suite: str, quick: bool, folder: Path, repeats: int) -> None:

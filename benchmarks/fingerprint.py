@@ -45,6 +45,9 @@ SCENES: dict[str, dict[str, Any]] = {
     "free-chain": {"links": 5},
     "flying-chain": {"links": 5},
     "loops": {"cells": 3},
+    "stack": {"bodies": 3},
+    "pinch": {},
+    "heap": {"bodies": 6},
 }
 
 

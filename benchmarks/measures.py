@@ -1,9 +1,11 @@
-"""What the speed costs: gaps and joint separation from poses, for all engines by the same formulas."""
+"""What the speed costs: gaps, overlap and joint separation from poses, for all engines by the same formulas."""
 
 import numpy as np
 
 from vigym.benchmarks.scenes.scene import Array
+from vigym.engine.collisions import distances
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.model import Model
 from vigym.engine.rotation import rotate
 
 
@@ -26,11 +28,17 @@ class Measures:
         held = [joint.basis * joint.constrained[:3, None] for joint in joints]  # rows of free translations are zero
         self.held = np.array(held).reshape(-1, 3, 3)
         self.turn = np.array([joint.orientation for joint in joints]).reshape(-1, 4)
+        self.couples = np.array(mechanism.couples, np.int64).reshape(-1, 2)
+        self.model = Model(mechanism) if len(self.couples) else None
 
     def gaps(self, x: Array, q: Array) -> Array:
         """phi = n . (x + R p) - offset - radius of all contacts, m; poses may lead with more axes."""
         points = x[..., self.bodies, :] + rotate(q[..., self.bodies, :], self.points)
         return (points * self.normals).sum(-1) - self.levels
+
+    def distances(self, x: Array, q: Array) -> Array:
+        """Distances of all colliders that may touch, m; negative where they overlap."""
+        return np.zeros(0) if self.model is None else distances(self.model, x[None], q[None], self.couples)[0]
 
     def separation(self, x: Array, q: Array) -> float:
         """Largest distance of two anchors that a joint should keep together, along the axes that it holds, m."""

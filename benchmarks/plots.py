@@ -74,7 +74,7 @@ def draw(rows: Sequence[Row], folder: Path) -> list[Path]:
                         lambda row: f"{row.label}, {row.threads} thread{'s' * (row.threads > 1)}",
                     )
                 )
-        elif suite != "startup":
+        elif suite not in ("startup", "touching"):
             across = "time step, s", lambda row: row.dt
             single = [row for row in mine if row.num_envs == 1]
             energetic = any(row.energy_error is not None for row in mine)

@@ -11,7 +11,7 @@ from typing import Any
 from vigym.engine.durable import append_whole, naming, write_rows
 
 ACCURACY = "not timed: against own fine steps"  # `timing` of rows of that kind
-SIZES = ("contacts", "links", "cells")  # parameters of scenes that say how large they are
+SIZES = ("contacts", "links", "cells", "bodies")  # parameters of scenes that say how large they are
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Job:
 
     @property
     def size(self) -> int:
-        """Contacts, links or cells; 0 for scenes that do not grow."""
+        """Contacts, links, cells or bodies; 0 for scenes that do not grow."""
         return next((self.parameters[name] for name in SIZES if name in self.parameters), 0)
 
     def surpasses(self, other: "Job") -> bool:
@@ -65,12 +65,12 @@ class Job:
 class Row:
     """One line of results; None is not known, or has no meaning here.
 
-    size: contacts, links or cells; dt: s; drop: m; status: ok, diverged, crashed, timeout, missing, refused.
+    size: contacts, links, cells or bodies; dt: s; drop: m; status: ok, diverged, crashed, timeout, missing, refused.
     microseconds: a step of one environment, CPU time (wall time with several threads), the fastest pass.
     wall: the same, wall time. steps_per_second: of all environments together.
     gain: with several threads, wall time of one thread (on each core in turn, harmonic mean) over theirs, median of all
         turns; apart: the same of as many simulations that share nothing, side by side.
-    penetration: deepest, m; separation: largest of a joint's anchors, m.
+    penetration: deepest, m; separation: largest of a joint's anchors, m; creep: of what should be at rest, m/s.
     iterations: of the solver, mean of a step; failures: steps that could not be solved; retried: steps that vigym could
         solve only with relaxed contacts or in parts.
     travel: horizontal, of the first body, m; energy_error: largest, of the energy there was to turn into motion.
@@ -96,6 +96,7 @@ class Row:
     apart: float | None = None
     penetration: float | None = None
     separation: float | None = None
+    creep: float | None = None
     iterations: float | None = None
     failures: int | None = None
     retried: int | None = None

@@ -18,6 +18,7 @@ ELLIPTIC_STIFF: Mode = (
     "implicitfast stiff elliptic",
     {"integrator": "implicitfast", "stiff": True, "elliptic": True},
 )
+EXACT_STIFF: Mode = ("mujoco", "stiff elliptic", {"stiff": True, "elliptic": True})
 RK4: Mode = ("mujoco", "RK4", {"integrator": "RK4"})
 REDUCED: Mode = ("pybullet", "reduced", {"maximal": False})
 RIGID: Mode = ("pybullet", "rigid", {"maximal": True})
@@ -101,6 +102,16 @@ def loops(quick: bool) -> list[Job]:
     return [job for mode in modes for job in jobs_of("loops", mode, "loops", *({"cells": n} for n in sizes))]
 
 
+def touching(quick: bool) -> list[Job]:
+    """Bodies that touch each other; MuJoCo also with the hardest contacts and exact cones."""
+    jobs = []
+    for mode in (VIGYM, MUJOCO, EXACT_STIFF, REDUCED):
+        for scene, sizes in (("stack", [5] if quick else [5, 20]), ("heap", [9] if quick else [9, 27])):
+            jobs += jobs_of("touching", mode, scene, *({"bodies": n} for n in sizes))
+        jobs += jobs_of("touching", mode, "pinch", *({"dt": dt} for dt in ((0.01,) if quick else (0.002, 0.01))))
+    return jobs
+
+
 # Scene of a batch, its parameters, and the most environments that vigym and MuJoCo get of it.
 BATCHES: list[tuple[str, dict[str, Any], int, int]] = [
     ("disc", {"contacts": 100}, 4096, 4096),
@@ -150,6 +161,7 @@ SUITES: dict[str, Callable[[bool], list[Job]]] = {
     "hopper": hopper,
     "free-chain": free_chain,
     "loops": loops,
+    "touching": touching,
     "batch": batch,
     "startup": startup,
 }

@@ -90,6 +90,19 @@ def by_step(rows: Sequence[Row]) -> str:
     return markdown(["us a step", *(f"{1e3 * dt:g} ms" for dt in dts), *COSTS, "energy error"], lines)
 
 
+def touching(rows: Sequence[Row]) -> str:
+    """Bodies that touch each other, one line a scene, size, time step and engine."""
+    lines = []
+    for row in sorted(rows, key=lambda row: (row.scene, row.size, row.dt or 0.0)):
+        name = f"{row.scene} {row.size or ''}".strip()
+        figures = [number(row.penetration, 2, 1e-3), number(row.creep, 2, 1e-3), number(row.iterations)]
+        steps = [number(row.failures), number(row.retried)]
+        lines.append([name, number(row.dt, 3, 1e-3), row.label, time_of(row), *figures, *steps])
+    return markdown(
+        ["scene", "step ms", "engine", "us a step", "deepest mm", "creep mm/s", "iterations", "failed", RARE], lines
+    )
+
+
 def accuracy(rows: Sequence[Row]) -> str:
     """Foot height and travel of the trot against the same engine's fine steps."""
     rows = [row for row in rows if row.timing == ACCURACY]
@@ -158,6 +171,8 @@ def report(rows: Sequence[Row], targets: Sequence[Target], title: str) -> str:
             parts.append(growth(mine))
         elif suite == "batch":
             parts += [f"Environment steps a second. {BRACKETS}\n", batches(mine)]
+        elif suite == "touching":
+            parts.append(touching(mine))
         elif suite == "startup":
             parts.append(starts(mine))
         else:

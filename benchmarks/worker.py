@@ -71,7 +71,7 @@ def observe(engine: Runner, row: Row) -> None:
     engine.reset()
     iterations, gap, energies = [], np.inf, [engine.energy()] if scene.conserves else []
     row.failures = row.retried = 0
-    first = last = scene.start.x
+    first = last = middle = scene.start.x
     row.separation = 0.0 if engine.poses() is not None else None
     for k in range(engine.steps):
         engine.step(k)
@@ -85,14 +85,17 @@ def observe(engine: Runner, row: Row) -> None:
         poses = engine.poses()
         if poses is not None:
             last = poses[0]
-            gap = min(gap, measures.gaps(*poses).min(initial=np.inf))
+            gap = min(gap, measures.gaps(*poses).min(initial=np.inf), measures.distances(*poses).min(initial=np.inf))
+            middle = last if 2 * (k + 1) <= engine.steps else middle
             row.separation = max(row.separation or 0.0, measures.separation(*poses))
             if not np.isfinite(last).all() or np.abs(last).max() > FASTEST * engine.dt * engine.steps + 1e4:
                 row.status, row.note = "diverged", f"at step {k + 1}"
                 break
         if scene.conserves:
             energies.append(engine.energy())
-    row.penetration = max(0.0, -gap) if scene.mechanism.contacts and np.isfinite(gap) else None
+    row.penetration = max(0.0, -gap) if np.isfinite(gap) else None
+    if scene.rests and row.separation is not None:
+        row.creep = float(np.linalg.norm(last - middle, axis=-1).max() / (0.5 * engine.steps * engine.dt))
     row.iterations = None if iterations[0] is None else float(np.mean([i or 0.0 for i in iterations]))
     row.travel = None if row.separation is None else float(np.hypot(*(last[0] - first[0])[:2]))
     if scene.conserves and None not in energies:

@@ -13,6 +13,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, rotate
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
+from vigym.formats.couples import without_colliders
 from vigym.formats.mjcf.write import Integrator, axis_names, driven_axes, to_mjcf
 from vigym.formats.tree import first_axes, shallow_tree
 
@@ -22,7 +23,7 @@ INSTANT = 1e-6  # s: rates over so short a step are those of the velocities, to 
 def coordinates(mechanism: Mechanism, model: Any, state: State) -> tuple[Array, Array]:
     """qpos (num_envs, nq) and qvel (num_envs, nv) of states x, q, v, w (num_envs, n_bodies, 3 or 4)."""
     num_envs = len(state.x)
-    sim = Simulator(mechanism, dt=INSTANT, num_envs=num_envs, compiled=False)
+    sim = Simulator(without_colliders(mechanism), dt=INSTANT, num_envs=num_envs, compiled=False)
     sim.set_state(x=state.x, q=state.q, v=state.v, w=state.w)
     phi, rates = sim.joint_positions(), sim.joint_velocities()
     first = first_axes(mechanism)
@@ -76,7 +77,7 @@ class Mujoco(Runner):
             self.dt,
             integrator=integrator,
             solref=(2 * self.dt, 1.0) if stiff else None,
-            cone="elliptic" if elliptic else "pyramidal",
+            cone="exact" if elliptic else "pyramid",
             impratio=10.0 if elliptic else 1.0,
             planar_loops=self.scene.planar,
         )

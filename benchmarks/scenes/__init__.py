@@ -12,6 +12,7 @@ from vigym.benchmarks.scenes.loops import loops
 from vigym.benchmarks.scenes.scene import Scene
 from vigym.benchmarks.scenes.top import top
 from vigym.benchmarks.scenes.toss import toss
+from vigym.benchmarks.scenes.touching import heap, pinch, stack
 
 __all__ = ["SCENES", "Scene", "build"]
 
@@ -27,6 +28,9 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "free-chain": free_chain,
     "flying-chain": flying_chain,
     "loops": loops,
+    "stack": stack,
+    "pinch": pinch,
+    "heap": heap,
 }
 
 

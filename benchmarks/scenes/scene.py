@@ -19,13 +19,14 @@ CLEARANCE = 10.0  # m: high enough for joints to be moved without touching the g
 class Scene:
     """What every engine simulates.
 
-    name; size: what it grows with (contacts, links, cells), 0 if it does not.
+    name; size: what it grows with (contacts, links, cells, bodies), 0 if it does not.
     dt: time step, s; steps: how many are measured.
     start: x, q, v, w of all bodies, (n_bodies, 3 or 4), in vigym's convention (`vigym.engine.state.State`).
     targets: of the PD drives: times (k,) -> (k, n_axes), s -> rad or m; None: those of the joints, throughout.
     torques: on bodies, in their frames: times (k,) -> (k, n_bodies, 3), s -> N m; None: none.
     conserves: nothing dissipates, so that the error of the energy says something.
     planar: all hinges are parallel, so that a loop can be closed at a single point.
+    rests: in its second half nothing should move, so that what still does says something.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Scene:
     conserves: bool = False
     planar: bool = False
     torques: Callable[[Array], Array] | None = None
+    rests: bool = False
 
     def controls(self, steps: int, dt: float, shift: float = 0.0) -> Array:
         """Targets of the drives in steps 0, 1, ... (steps, n_axes); `shift` seconds ahead.

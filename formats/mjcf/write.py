@@ -2,24 +2,29 @@
 
 Bodies keep their frames (origin at the centre of mass), trees become nested bodies, joints that close loops equality
 constraints. Frames and coordinates agree: a free axis of a vigym joint is one slide or hinge of MuJoCo with the same
-sign, in the same order; three free rotations are a ball. What MuJoCo cannot express raises MechanismError.
+sign, in the same order; three free rotations are a ball. Colliders are geoms (colliders.py). What MuJoCo cannot
+express raises MechanismError.
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 
 from vigym.engine.body import Body
-from vigym.engine.errors import MechanismError
+from vigym.engine.errors import InputError, MechanismError
 from vigym.engine.graph import Tree
 from vigym.engine.joint import Joint
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import rotate
+from vigym.engine.validation import show
+from vigym.formats.mjcf.colliders import SOFT, add_colliders, plane_name
+from vigym.formats.text import text
 from vigym.formats.tree import first_axes, shallow_tree
 
 Integrator = Literal["Euler", "implicit", "implicitfast", "RK4"]
+Cone = Literal["exact", "pyramid", "elliptic", "pyramidal"]
+CONES = {"exact": "elliptic", "pyramid": "pyramidal", "elliptic": "elliptic", "pyramidal": "pyramidal"}
 POINT = 1e-3  # m: a contact point is a sphere of this radius, above a plane that is lower by as much
 SOLREF = (0.02, 1.0)  # MuJoCo's default
 FAR = 1e6  # m or rad: where a one-sided limit has its other side
@@ -31,7 +36,7 @@ def to_mjcf(
     *,
     integrator: Integrator = "Euler",
     solref: tuple[float, float] | None = None,
-    cone: Literal["pyramidal", "elliptic"] = "pyramidal",
+    cone: Cone = "exact",
     impratio: float = 1.0,
     planar_loops: bool = False,
 ) -> str:
@@ -42,25 +47,29 @@ def to_mjcf(
         (the same effort, as long as no effort limit cuts it); with all others it stays in the actuator.
     solref: time constant (s) and damping ratio of contacts, limits and loops; None is MuJoCo's default, (0.02, 1).
         Contacts with restitution are as stiff, with the damping ratio that makes them rebound so.
-    cone, impratio: of friction; ratio of its stiffness to that of the normal force.
+    cone: of friction, "exact" (MuJoCo's elliptic one) or "pyramid", as in `Simulator`; MuJoCo's names are taken, too.
+    impratio: ratio of the stiffness of friction to that of the normal force.
     planar_loops: close loops of hinges at one point, which is enough where all hinges are parallel, and not at two.
 
     Controls are the targets of the drives, in the order of `driven_axes`; target velocities are those of the joints.
     Dampers and springs of a ball are the same as in vigym; its drives act along the child's axes, near zero coordinates
     the same as in vigym.
     """
+    if cone not in CONES:
+        raise InputError(f"cone must be one of {', '.join(map(repr, CONES))}, got {show(cone)}")
     root = ET.Element("mujoco", model="mechanism")
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false", fusestatic="false")
-    options = {"timestep": repr(dt), "gravity": _text(mechanism.gravity), "integrator": integrator}
-    ET.SubElement(root, "option", options | {"cone": cone, "impratio": repr(impratio)})
+    options = {"timestep": repr(dt), "gravity": text(mechanism.gravity), "integrator": integrator}
+    option = ET.SubElement(root, "option", options | {"cone": CONES[cone], "impratio": repr(impratio)})
     if solref is not None:
         default = ET.SubElement(root, "default")
         for tag, attributes in (
+            ("geom", ("solref",)),
             ("pair", ("solref",)),
             ("equality", ("solref",)),
             ("joint", ("solreflimit", "solreffriction")),
         ):
-            ET.SubElement(default, tag, {name: _text(solref) for name in attributes})
+            ET.SubElement(default, tag, {name: text(solref) for name in attributes})
     world = ET.SubElement(root, "worldbody")
     contact, equality, actuator = (ET.SubElement(root, tag) for tag in ("contact", "equality", "actuator"))
     tree = shallow_tree(mechanism)
@@ -76,6 +85,7 @@ def to_mjcf(
             _drives(actuator, joint, integrator == "Euler")
     _loops(mechanism, tree, elements, equality, planar_loops)
     _contacts(mechanism, elements, contact, SOLREF if solref is None else solref)
+    add_colliders(mechanism, tree, elements, option, contact)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
 
@@ -98,19 +108,15 @@ def driven_axes(mechanism: Mechanism) -> list[int]:
     return axes
 
 
-def _text(values: Iterable[float]) -> str:
-    return " ".join(repr(float(value)) for value in values)
-
-
 def _body(parent: ET.Element, body: Body, joint: Joint | None) -> ET.Element:
     """The body in its parent at zero coordinates: pos = ap - R(q_off) ac, quat = q_off."""
     at, turn = body.position, body.orientation
     if joint is not None:
         at, turn = joint.parent_anchor - rotate(joint.orientation, joint.child_anchor), joint.orientation
-    element = ET.SubElement(parent, "body", name=body.name, pos=_text(at), quat=_text(turn))
+    element = ET.SubElement(parent, "body", name=body.name, pos=text(at), quat=text(turn))
     J = body.inertia
     off = J[0, 1], J[0, 2], J[1, 2]
-    full = {"fullinertia": _text([*np.diag(J), *off])} if any(off) else {"diaginertia": _text(np.diag(J))}
+    full = {"fullinertia": text([*np.diag(J), *off])} if any(off) else {"diaginertia": text(np.diag(J))}
     ET.SubElement(element, "inertial", {"pos": "0 0 0", "mass": repr(body.mass), **full})
     return element
 
@@ -123,7 +129,7 @@ def _joints(element: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
     first_rotation = sum(motion == "translation" for motion, _ in free)
     for k, name in enumerate(axis_names(joint)):
         axes = slice(k, k + 1) if not (ball and k == first_rotation) else slice(k, k + 3)
-        attributes = {"name": name, "pos": _text(joint.child_anchor)}
+        attributes = {"name": name, "pos": text(joint.child_anchor)}
         damping = joint.damping + (joint.kd if kd_as_damping else 0.0)
         if axes.stop - axes.start == 3:
             attributes["type"] = "ball"
@@ -133,10 +139,10 @@ def _joints(element: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
                 _refuse(joint, np.ptp(values[axes]) > 0, "different values on the axes of a ball joint")
         else:
             motion, row = free[k]
-            attributes |= {"type": "slide" if motion == "translation" else "hinge", "axis": _text(joint.basis[row])}
+            attributes |= {"type": "slide" if motion == "translation" else "hinge", "axis": text(joint.basis[row])}
             lower, upper = max(joint.lower[k], -FAR), min(joint.upper[k], FAR)
             if lower > -FAR or upper < FAR:
-                attributes |= {"limited": "true", "range": _text([lower, upper])}
+                attributes |= {"limited": "true", "range": text([lower, upper])}
             attributes["springref"] = repr(float(joint.rest[k]))
         attributes |= {"stiffness": repr(float(joint.stiffness[k])), "damping": repr(float(damping[k]))}
         attributes |= {"frictionloss": repr(float(joint.friction[k])), "armature": "0"}
@@ -152,12 +158,12 @@ def _drives(actuator: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
             continue
         attributes = {"name": f"{joint.name} drive {k}", "joint": names[min(k, len(names) - 1)]}
         if names[-1].endswith(" ball") and k >= len(names) - 1:
-            attributes["gear"] = _text([*joint.basis[k - len(names) + 1], 0, 0, 0])
+            attributes["gear"] = text([*joint.basis[k - len(names) + 1], 0, 0, 0])
         kp, kd = joint.kp[k], joint.kd[k]
         bias = kd * joint.target_velocity[k], -kp, 0.0 if kd_as_damping else -kd  # constant, by length, by velocity
-        attributes |= {"gainprm": repr(float(kp)), "biastype": "affine", "biasprm": _text(bias)}
+        attributes |= {"gainprm": repr(float(kp)), "biastype": "affine", "biasprm": text(bias)}
         if np.isfinite(joint.effort_limit[k]):
-            attributes["forcerange"] = _text([-joint.effort_limit[k], joint.effort_limit[k]])
+            attributes["forcerange"] = text([-joint.effort_limit[k], joint.effort_limit[k]])
         ET.SubElement(actuator, "general", attributes)
 
 
@@ -180,8 +186,8 @@ def _loops(
                 ("child", joint.child, joint.child_anchor, np.array([1.0, 0.0, 0.0, 0.0])),
             ):
                 sites.append(f"{joint.name} {side} {k}")
-                at = _text(anchor + rotate(turn, offset))
-                ET.SubElement(elements[name], "site", name=sites[-1], pos=at, quat=_text(turn), size="0.001")
+                at = text(anchor + rotate(turn, offset))
+                ET.SubElement(elements[name], "site", name=sites[-1], pos=at, quat=text(turn), size="0.001")
             kind = "weld" if joint.kind == "fixed" else "connect"
             ET.SubElement(equality, kind, name=f"{joint.name} {k}", site1=sites[0], site2=sites[1])
 
@@ -216,24 +222,22 @@ def _contacts(
     silent = {"contype": "0", "conaffinity": "0"}
     for c in mechanism.contacts:
         if c.compliance:
-            raise MechanismError(
-                f"contact {c.name!r}: MuJoCo's softness is an acceleration by depth (solref), not a compliance in m/N"
-            )
+            raise MechanismError(f"contact {c.name!r}: {SOFT}")
         radius = c.radius if c.radius > 0 else POINT
         level = c.offset + c.radius - radius
         key = (*c.normal, level)
         if key not in planes:
-            planes[key] = f"plane {len(planes)}"
-            at, up = _text(level * c.normal), _text(c.normal)
+            planes[key] = plane_name(len(planes))
+            at, up = text(level * c.normal), text(c.normal)
             where = {"name": planes[key], "type": "plane", "size": "0 0 1", "pos": at, "zaxis": up}
             ET.SubElement(elements["world"], "geom", where | silent)
-        sphere = {"name": c.name, "type": "sphere", "size": repr(radius), "pos": _text(c.point)}
+        sphere = {"name": c.name, "type": "sphere", "size": repr(radius), "pos": text(c.point)}
         ET.SubElement(elements[c.body], "geom", sphere | silent)
-        friction = _text([c.friction, c.friction, 0.0, 0.0, 0.0])
+        friction = text([c.friction, c.friction, 0.0, 0.0, 0.0])
         condim = "3" if c.friction > 0 else "1"
         pair = {"geom1": planes[key], "geom2": c.name, "condim": condim, "friction": friction}
         if c.restitution > 0:
-            pair["solref"] = _text(_bouncing(c.restitution, solref))
+            pair["solref"] = text(_bouncing(c.restitution, solref))
         ET.SubElement(contact, "pair", pair)
 
 

@@ -5,21 +5,22 @@ import tempfile
 from collections.abc import Sequence
 
 from vigym.engine.body import Body
-from vigym.engine.contact import Contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
+from vigym.formats.couples import without_colliders
+from vigym.formats.pybullet.colliders import add_colliders, check_colliders
 from vigym.formats.pybullet.constraints import constrain
-from vigym.formats.pybullet.ground import add_ground, surfaces
+from vigym.formats.pybullet.ground import Surface, add_ground, set_surface, surfaces
 from vigym.formats.pybullet.handle import Handle, module
 from vigym.formats.pybullet.urdf_text import BASE, parts, principal, surface_link, urdf
 from vigym.formats.tree import shallow_tree
 
 __all__ = ["Handle", "module", "to_pybullet"]
 
-Member = tuple[Body, Joint | None, list[list[Contact]]]  # a body, the joint that leads to it, its surfaces
+Member = tuple[Body, Joint | None, list[Surface]]  # a body, the joint that leads to it, its surfaces
 
 
 def to_pybullet(
@@ -35,8 +36,10 @@ def to_pybullet(
     dampers and drives, which PyBullet has not, are efforts: call `handle.apply()` before every step. Dry friction is
     PyBullet's velocity motor with that maximal force. Restitution works where a body moves some millimetres a step; at
     shorter steps PyBullet brakes it before it touches. Damping, which PyBullet has by default, and sleeping are off.
+    Colliders touch as in vigym, with the same friction; where a body has several surfaces, they are on massless links.
     """
     p = module()
+    check_colliders(mechanism)
     client = p.connect(p.DIRECT) if client is None else client
     handle = Handle(client, mechanism, maximal)
     p.setGravity(*mechanism.gravity, physicsClientId=client)
@@ -53,11 +56,12 @@ def to_pybullet(
         bodies = [mechanism.bodies[i] for i in members]
         joints = [None if maximal else tree.joints[i] for i in members]
         _load(handle, [(body, joint, touching[body.name]) for body, joint in zip(bodies, joints, strict=True)])
-    sim = Simulator(mechanism, compiled=False)
+    sim = Simulator(without_colliders(mechanism), compiled=False)
     handle.place(State(*(part[0] for part in sim.state)))
     closing = mechanism.joints if maximal else [mechanism.joints[j] for j in tree.loops]
     constrain(handle, [joint for joint in closing if joint.kind != "floating"], planar_loops)
     add_ground(handle, touching)
+    add_colliders(handle, touching)
     return handle
 
 
@@ -69,9 +73,13 @@ def _load(handle: Handle, members: Sequence[Member]) -> None:
         if handle.maximal and len(groups) > 1:
             raise MechanismError(f"body {body.name!r}: PyBullet has one surface and one plane a rigid body")
     with tempfile.NamedTemporaryFile("w", suffix=".urdf", delete=False) as file:
-        file.write(urdf(members, anchored))
+        file.write(
+            urdf([(body, joint, [surface.group for surface in groups]) for body, joint, groups in members], anchored)
+        )
     try:
         flags = p.URDF_USE_INERTIA_FROM_FILE | p.URDF_MAINTAIN_LINK_ORDER
+        if any(surface.plane is None for _, _, groups in members for surface in groups):
+            flags |= p.URDF_USE_SELF_COLLISION
         number = p.loadURDF(
             file.name, useFixedBase=anchored, useMaximalCoordinates=handle.maximal, flags=flags, physicsClientId=client
         )
@@ -88,13 +96,8 @@ def _load(handle: Handle, members: Sequence[Member]) -> None:
             number, links[body.name], mass=body.mass, localInertiaDiagonal=moments.tolist(), physicsClientId=client
         )
         handle.surfaces[body.name] = [(number, links[surface_link(body, k)]) for k in range(len(groups))]
-        for where, group in zip(handle.surfaces[body.name], groups, strict=True):
-            # friction by itself: next to other values it does not reach the links of a tree
-            p.changeDynamics(*where, lateralFriction=group[0].friction, physicsClientId=client)
-            p.changeDynamics(*where, restitution=group[0].restitution, physicsClientId=client)
-            if group[0].compliance:
-                soft = {"contactStiffness": 1 / group[0].compliance, "contactDamping": group[0].damping}
-                p.changeDynamics(*where, **soft, physicsClientId=client)
+        for where, surface in zip(handle.surfaces[body.name], groups, strict=True):
+            set_surface(where, surface, client)
         if joint is not None:
             handle.joints[joint.name] = [(number, links[part.link]) for part in parts(joint)]
             _set_motors(handle, joint)

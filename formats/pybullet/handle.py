@@ -13,6 +13,7 @@ from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rot
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 from vigym.engine.validation import Array
+from vigym.formats.couples import without_colliders
 from vigym.formats.pybullet.efforts import Efforts
 from vigym.formats.pybullet.urdf_text import parts
 from vigym.formats.tree import first_axes, shallow_tree
@@ -46,8 +47,8 @@ class Handle:
     body's frame.
     joints: name -> (object, link) of each of a tree joint's free axes in order (three free rotations share one; a
     fixed joint has one too). constraints: name -> numbers of the constraints of a joint that is none of a tree.
-    surfaces: name of a body -> (object, link) of its contacts, in groups of one friction, restitution and plane.
-    planes: objects of the ground.
+    surfaces: name of a body -> (object, link) of its contacts, in groups of one friction, restitution and plane, and of
+    its colliders. colliders: name -> (object, link) that carries it. planes: objects that contacts touch.
     """
 
     client: int
@@ -58,6 +59,7 @@ class Handle:
     joints: dict[str, list[Link]] = field(default_factory=dict)
     constraints: dict[str, list[int]] = field(default_factory=dict)
     surfaces: dict[str, list[Link]] = field(default_factory=dict)
+    colliders: dict[str, Link] = field(default_factory=dict)
     planes: list[int] = field(default_factory=list)
     _efforts: Efforts | None = None
     _sim: Simulator | None = None
@@ -112,7 +114,7 @@ class Handle:
     def _place(self, state: State) -> None:
         p = module()
         if self._sim is None:
-            self._sim = Simulator(self.mechanism, dt=INSTANT, compiled=False)
+            self._sim = Simulator(without_colliders(self.mechanism), dt=INSTANT, compiled=False)
         self._sim.set_state(x=state.x, q=state.q, v=state.v, w=state.w)
         positions, rates = self._sim.joint_positions()[0], self._sim.joint_velocities()[0]
         first, tree = first_axes(self.mechanism), shallow_tree(self.mechanism)

@@ -1,17 +1,20 @@
 """One tree of a mechanism as URDF text for PyBullet, whose own functions for that stop at 16 shapes a link."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from vigym.engine.body import Body
+from vigym.engine.collider import Collider
 from vigym.engine.contact import Contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
 from vigym.engine.rotation import from_matrix, rotation_matrix
+from vigym.engine.shapes import Box, Capsule, Sphere
 from vigym.engine.validation import Array
+from vigym.formats.text import text
 
 POINT = 1e-3  # m: a contact point is a sphere of this radius, above a plane that is lower by as much
 FAR = 1e6  # m or rad: where a one-sided limit has its other side
@@ -28,6 +31,9 @@ def principal(body: Body) -> tuple[Array, Array]:
     moments, axes = np.linalg.eigh(J)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     return moments, from_matrix(axes)
+
+
+Group = list[Contact | Collider]  # of one surface: all contacts, or all colliders
 
 
 class Part(NamedTuple):
@@ -58,14 +64,15 @@ def parts(joint: Joint) -> list[Part]:
 
 
 def surface_link(body: Body, k: int) -> str:
-    """Name of the link that carries the contacts of the k-th surface of a body."""
+    """Name of the link that carries the k-th surface of a body."""
     return body.name if k == 0 else f"vigym {body.name} surface {k}"
 
 
-def urdf(links: Sequence[tuple[Body, Joint | None, Sequence[Sequence[Contact]]]], anchored: bool) -> str:
-    """Links with the joint to their parent and their contacts, parents first; anchored: the root is the world.
+def urdf(links: Sequence[tuple[Body, Joint | None, Sequence[Group]]], anchored: bool) -> str:
+    """Links with the joint to their parent, contacts and colliders, parents first; anchored: the root is the world.
 
-    Contacts come in groups of one surface each; all but the first are on links of their own, fixed and without mass.
+    Contacts and colliders come in groups of one surface each; all but the first are on links of their own, fixed and
+    without mass.
     The frame of a link has the axes of its body and its origin at the joint, or at the centre of mass of a root.
     """
     robot = ET.Element("robot", name="mechanism")
@@ -76,9 +83,9 @@ def urdf(links: Sequence[tuple[Body, Joint | None, Sequence[Sequence[Contact]]]]
         origin[body.name] = np.zeros(3) if joint is None else joint.child_anchor
         for part in parts(joint)[:-1] if joint is not None else ():
             _link(robot, part.link)  # before the body: links are numbered as they are written, parents first
-        for k, contacts in enumerate(surfaces or [[]]):
+        for k, solids in enumerate(surfaces or [[]]):
             name = surface_link(body, k)
-            _collisions(_link(robot, name, None if k else body, origin[body.name]), contacts, origin[body.name])
+            _collisions(_link(robot, name, None if k else body, origin[body.name]), solids, origin[body.name])
             if k:
                 _joint(robot, Part(name, "fixed", np.eye(3)[2], 0, name), body.name, np.zeros(3), IDENTITY)
         if joint is None:
@@ -96,10 +103,6 @@ def urdf(links: Sequence[tuple[Body, Joint | None, Sequence[Sequence[Contact]]]]
     return ET.tostring(robot, encoding="unicode")
 
 
-def _text(values: Iterable[float]) -> str:
-    return " ".join(repr(float(value)) for value in values)
-
-
 def roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
     """URDF's angles of a rotation matrix, R = Rz(yaw) Ry(pitch) Rx(roll); also where the pitch is a quarter turn."""
     level, yaw = np.hypot(R[0, 0], R[1, 0]), np.arctan2(R[1, 0], R[0, 0])  # there any yaw will do: roll makes up for it
@@ -108,7 +111,7 @@ def roll_pitch_yaw(R: Array) -> tuple[float, float, float]:
 
 
 def _pose(element: ET.Element, at: Array, turn: Array) -> None:
-    ET.SubElement(element, "origin", xyz=_text(at), rpy=_text(roll_pitch_yaw(rotation_matrix(turn))))
+    ET.SubElement(element, "origin", xyz=text(at), rpy=text(roll_pitch_yaw(rotation_matrix(turn))))
 
 
 def _link(robot: ET.Element, name: str, body: Body | None = None, origin: Array | None = None) -> ET.Element:
@@ -123,11 +126,21 @@ def _link(robot: ET.Element, name: str, body: Body | None = None, origin: Array 
     return link
 
 
-def _collisions(link: ET.Element, contacts: Sequence[Contact], origin: Array) -> None:
-    for contact in contacts:
+def _collisions(link: ET.Element, group: Group, origin: Array) -> None:
+    for part in group:
         collision = ET.SubElement(link, "collision")
-        _pose(collision, contact.point - origin, IDENTITY)
-        ET.SubElement(ET.SubElement(collision, "geometry"), "sphere", radius=repr(contact.radius or POINT))
+        solid = Sphere(part.radius or POINT, position=tuple(part.point)) if isinstance(part, Contact) else part.shape
+        _pose(collision, np.array(solid.position) - origin, np.array(solid.orientation))
+        geometry = ET.SubElement(collision, "geometry")
+        match solid:
+            case Sphere(radius=radius):
+                ET.SubElement(geometry, "sphere", radius=repr(radius))
+            case Capsule(radius=radius, length=length):
+                ET.SubElement(geometry, "capsule", radius=repr(radius), length=repr(length))
+            case Box(size=edges):
+                ET.SubElement(geometry, "box", size=text(edges))
+            case _:
+                ET.SubElement(geometry, "plane", normal="0 0 1")
 
 
 def _joint(
@@ -139,7 +152,7 @@ def _joint(
     ET.SubElement(element, "parent", link=parent)
     ET.SubElement(element, "child", link=part.link)
     _pose(element, at, turn)
-    ET.SubElement(element, "axis", xyz=_text(part.axis))
+    ET.SubElement(element, "axis", xyz=text(part.axis))
     if part.kind in ("revolute", "prismatic"):
         # without limits a slider would be locked at zero
         limits = {"lower": repr(float(max(lower, -FAR))), "upper": repr(float(min(upper, FAR)))}

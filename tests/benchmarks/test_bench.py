@@ -5,7 +5,9 @@ from importlib.util import find_spec
 import pytest
 
 from vigym.__main__ import main
-from vigym.benchmarks.rows import read
+from vigym.benchmarks import suites, tables
+from vigym.benchmarks.rows import Job, read
+from vigym.benchmarks.worker import run
 
 
 def test_bench_disc(tmp_path):
@@ -37,3 +39,27 @@ def test_bench_disc(tmp_path):
             )  # two digits
     if find_spec("matplotlib") is not None:
         assert (tmp_path / "disc.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bodies_that_touch():
+    """Short runs of the scenes of `vigym bench touching`, and its table."""
+    short = {"stack": {"bodies": 3}, "pinch": {}, "heap": {"bodies": 3}}
+    assert {job.scene for job in suites.touching(True)} == set(short)
+    engines = [name for name in ("vigym", "mujoco", "pybullet") if find_spec(name) is not None]
+    rows = []
+    for engine in engines:
+        for scene, parameters in short.items():
+            rows += run(Job("touching", engine, scene, parameters, steps=20, repeats=1))
+    for row in rows:
+        assert row.status == "ok", row.note
+        assert row.failures == 0
+        # in 0.2 s: what MuJoCo sinks in, and what a ball that has fallen 0.06 m moves in the step in which it lands
+        assert row.penetration <= (1e-8 if row.engine == "vigym" else 0.02)
+        assert (row.creep is None) == (row.scene == "heap")
+        if row.engine == "vigym" and row.creep is not None:
+            assert row.creep < 1e-9
+    table = tables.touching(rows).splitlines()
+    assert "us a step | deepest mm | creep mm/s" in table[0]
+    assert [line.split(" | ")[0] for line in table[2:]] == [
+        f"| {scene}" for scene in ("heap 3", "pinch", "stack 3") for _ in engines
+    ]

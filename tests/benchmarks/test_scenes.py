@@ -25,6 +25,9 @@ SMALL = [
     ("incline", {"friction": 0.2}),
     ("incline", {"friction": 0.4}),
     ("top", {}),
+    ("stack", {"bodies": 3, "dt": 0.002}),  # in 10 ms, friction would stop what moves differently
+    ("pinch", {}),
+    ("heap", {"bodies": 4}),
 ]
 
 
@@ -44,6 +47,7 @@ def test_scenes_run(name, parameters):
         assert engine.failures() == 0
         x, q = engine.poses()
         assert measures.gaps(x, q).min(initial=np.inf) >= -1e-9
+        assert measures.distances(x, q).min(initial=np.inf) >= -1e-8
         assert engine.gap() is None or engine.gap() >= -1e-9
         assert measures.separation(x, q) < 1e-9
     first, second, _ = engine.sim.state.x

@@ -1,0 +1,131 @@
+"""Colliders in MuJoCo: geoms, of which exactly those touch that do so in vigym, with the friction of each pair.
+
+MuJoCo lets two geoms touch if contype and conaffinity of either have a bit in common, with the larger friction; a pair
+that is written down touches whatever else holds, with a friction of its own. Most mechanisms have one kind of collider:
+the geoms of the most frequent friction, group and mask are open to each other, so that MuJoCo's own search finds them,
+bodies that do not touch are excluded, and all other couples are pairs.
+"""
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
+
+from vigym.engine.collider import Collider
+from vigym.engine.errors import MechanismError
+from vigym.engine.graph import Tree
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.shapes import Box, Capsule, Plane, Sphere
+from vigym.formats.couples import pair_friction
+from vigym.formats.text import text
+
+SOFT = "MuJoCo's softness is an acceleration by depth (solref), not a compliance in m/N"
+
+
+def plane_name(number: int) -> str:
+    """Name of the geom of a plane that contacts (`add_contact`) touch."""
+    return f"plane {number}"
+
+
+def collider_names(mechanism: Mechanism) -> list[str]:
+    """Names of the geoms of all colliders: their own, with " collider" behind them where a contact has the same."""
+    contacts = mechanism.contacts
+    taken = {contact.name for contact in contacts} | {plane_name(k) for k in range(len(contacts))}
+    names = []
+    for collider in mechanism.colliders:
+        name = collider.name
+        while name in taken:
+            name += " collider"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def add_colliders(
+    mechanism: Mechanism, tree: Tree, elements: Mapping[str, ET.Element], option: ET.Element, contact: ET.Element
+) -> None:
+    """Write the geoms of all colliders into their bodies, and who touches whom into `option` and `contact`."""
+    colliders, couples, names = mechanism.colliders, mechanism.couples, collider_names(mechanism)
+    welded = _welded(mechanism, tree)
+    _check(mechanism, welded)
+    written = {k for k, c in enumerate(colliders) if _possible(c, welded)}  # nothing touches the others
+    free = _open(colliders) & written
+    for k, (collider, name) in enumerate(zip(colliders, names, strict=True)):
+        if k in written:
+            ET.SubElement(elements[collider.body], "geom", {"name": name, **_geom(collider, k in free)})
+    own = _found(colliders, free, welded)
+    if own:
+        ET.SubElement(option, "flag", filterparent="disable")
+    apart = [[colliders[k].body for k in pair] for pair in sorted(own - {(min(c), max(c)) for c in couples})]
+    for first, second in dict.fromkeys((min(bodies), max(bodies)) for bodies in apart):
+        ET.SubElement(contact, "exclude", body1=first, body2=second)
+    for i, j in couples:
+        if (min(i, j), max(i, j)) not in own:
+            friction = pair_friction(colliders[i], colliders[j])
+            between = {"geom1": names[i], "geom2": names[j], "friction": text([friction, friction, 0.0, 0.0, 0.0])}
+            ET.SubElement(contact, "pair", between | {"condim": _condim(friction)})
+
+
+def _welded(mechanism: Mechanism, tree: Tree) -> dict[str, str]:
+    """Name of each body -> the one highest up that it is rigidly attached to, or "world"."""
+    found = {"world": "world"}
+    for i in tree.order:
+        name, joint = mechanism.bodies[i].name, tree.joints[i]
+        found[name] = found[joint.parent] if joint is not None and joint.n_free == 0 else name
+    return found
+
+
+def _open(colliders: list[Collider]) -> set[int]:
+    """Numbers of the colliders that MuJoCo's own search finds: of one friction, and all of them touch each other."""
+    kinds = {k: (c.friction, c.group, c.mask) for k, c in enumerate(colliders) if c.meets(c)}
+    common = Counter(kinds.values()).most_common(1)
+    return {k for k, kind in kinds.items() if kind == common[0][0]} if common else set()
+
+
+def _found(colliders: list[Collider], free: set[int], welded: Mapping[str, str]) -> set[tuple[int, int]]:
+    """Pairs that MuJoCo's own search finds: open geoms of bodies that are not rigidly attached to each other.
+
+    It leaves out parents and children, too, but not with `filterparent="disable"`."""
+    return {
+        (i, j)
+        for i, j in combinations(sorted(free), 2)
+        if welded[colliders[i].body] != welded[colliders[j].body]
+        and not (isinstance(colliders[i].shape, Plane) and isinstance(colliders[j].shape, Plane))
+    }
+
+
+def _possible(collider: Collider, welded: Mapping[str, str]) -> bool:
+    return not isinstance(collider.shape, Plane) or welded[collider.body] == "world"
+
+
+def _condim(friction: float) -> str:
+    return "3" if friction > 0 else "1"
+
+
+def _geom(collider: Collider, free: bool) -> dict[str, str]:
+    """Attributes of a geom; one that is not free touches nothing but what pairs name."""
+    shape = collider.shape
+    match shape:
+        case Sphere(radius=radius):
+            kind, size = "sphere", [radius]
+        case Capsule(radius=radius, length=length):
+            kind, size = "capsule", [radius, 0.5 * length]
+        case Box(size=edges):
+            kind, size = "box", [0.5 * edge for edge in edges]
+        case _:
+            kind, size = "plane", [0.0, 0.0, 1.0]
+    bit = "1" if free else "0"
+    found = {"type": kind, "size": text(size), "pos": text(shape.position), "quat": text(shape.orientation)}
+    found |= {"contype": bit, "conaffinity": bit}
+    return found | ({"condim": _condim(collider.friction), "friction": text([collider.friction, 0, 0])} if free else {})
+
+
+def _check(mechanism: Mechanism, welded: Mapping[str, str]) -> None:
+    """MechanismError for the first collider that something could touch and that MuJoCo cannot have."""
+    colliders = mechanism.colliders
+    for k in sorted({k for couple in mechanism.couples for k in couple}):
+        collider = colliders[k]
+        if collider.compliance:
+            raise MechanismError(f"collider {collider.name!r}: {SOFT}")
+        if not _possible(collider, welded):
+            raise MechanismError(f"collider {collider.name!r}: MuJoCo has no planes of bodies that move; take a Box")
