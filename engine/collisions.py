@@ -116,7 +116,7 @@ def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | 
     couples, colliders = np.array(model.couples, np.int64), model.mechanism.colliders
     found = distances(model, x, q, couples)
     small = np.array([min(colliders[a].bound or np.inf, colliders[b].bound or np.inf) for a, b in couples])
-    hard = np.array([colliders[a].compliance + colliders[b].compliance == 0.0 for a, b in couples])
+    hard = np.array([law.compliance == 0.0 for law in model.pair_laws])
     excess = np.where(hard, -found - np.minimum(ALLOWED, 1e-3 * small), -1.0)
     k, c = np.unravel_index(excess.argmax(), excess.shape)
     if excess[k, c] <= 0.0:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
+from vigym.engine.collider import pair_law
 from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
@@ -62,14 +63,12 @@ class Model:
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
-        self.touches = bool(self.couples)
-        if self.touches and (bouncing := [c.name for c in mechanism.contacts if c.restitution > 0]):
-            raise MechanismError(
-                f"contact {bouncing[0]!r}: restitution does not go together with colliders yet; leave one of them out"
-            )
-        if self.touches and self.tree.loops:
-            joint = mechanism.joints[self.tree.loops[0]].name
-            raise MechanismError(f"joint {joint!r} closes a loop, which does not go together with colliders yet")
+        self.touches, self.own_laws = bool(self.couples), self.mechanism.pair_laws
+        self.pair_laws = [
+            pair_law(self.colliders[a], self.colliders[b], own)
+            for (a, b), own in zip(self.couples, self.own_laws, strict=True)
+        ]
+        self._check_touching()
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -101,6 +100,28 @@ class Model:
         self.joint_table = self.table(mechanism.joints, numbers)
         self.loop_table = self.table(mechanism.joints, self.loops.joints)
         self.tree_table = self._tree_table()
+
+    def _check_touching(self) -> None:
+        """MechanismError for what does not go together with bodies that touch yet."""
+        if not self.touches:
+            return
+        bouncing = [f"contact {contact.name!r}" for contact in self.mechanism.contacts if contact.restitution > 0]
+        bouncing += [
+            f"colliders {self.colliders[a].name!r} and {self.colliders[b].name!r}"
+            for (a, b), law in zip(self.couples, self.pair_laws, strict=True)
+            if law.restitution > 0
+        ]
+        if bouncing:
+            raise MechanismError(
+                f"{bouncing[0]}: restitution does not go together with bodies that touch yet; leave it out, or give "
+                "bodies collide=False"
+            )
+        if self.tree.loops:
+            joint = self.mechanism.joints[self.tree.loops[0]].name
+            raise MechanismError(
+                f"joint {joint!r} closes a loop, which does not go together with bodies that touch yet; give them "
+                "collide=False"
+            )
 
     @property
     def axis_joints(self) -> list[Joint]:
@@ -220,6 +241,8 @@ class Model:
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
+        for name in ("friction", "compliance", "damping"):
+            getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
 
     @property
     def tied(self) -> np.ndarray:

@@ -1,5 +1,6 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
+import warnings
 from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -9,9 +10,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from vigym.engine import collisions, coordinates, diagnostics, parameters
+from vigym.engine.advice import advice
 from vigym.engine.collisions import Contacts
 from vigym.engine.controls import Controls, named
-from vigym.engine.errors import InputError
+from vigym.engine.errors import InputError, MechanismWarning
 from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.lanes import Lanes, Track
@@ -71,6 +73,8 @@ class Simulator:
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
         self.cone, self.compiled = cone, compiled
         self.model = Model(mechanism, cone, smooth=self.smoothing > 0)
+        for text in advice(self.model):
+            warnings.warn(text, MechanismWarning, stacklevel=2)
         self._build()
         self._placement.start()
 

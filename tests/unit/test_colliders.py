@@ -95,9 +95,10 @@ def test_shapes_of_a_body_as_colliders():
         ("dumbbell", "dumbbell", 0.3),
         ("dumbbell 1", "dumbbell", 0.3),
     ]
-    with pytest.raises(MechanismError, match="shape must be"):
-        m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.2)], collide=True)
-    assert [body.name for body in m.bodies] == ["dumbbell"]
+    m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.2)])  # touches nothing yet
+    m.add_body("ghost", mass=1.0, shapes=[Sphere(0.1)], collide=False)
+    m.add_body("painted", mass=1.0, inertia=(1.0, 1.0, 1.0), visuals=[Sphere(0.1)])
+    assert len(m.colliders) == 2
 
 
 def test_groups_and_masks():

@@ -15,7 +15,7 @@ from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
 from vigym.engine.kernels.collision.poses import FOUND_POSE, four, matrix_of, placed, pose, three
-from vigym.engine.kernels.collision.slots import keep, leave_out, recall, write_slot
+from vigym.engine.kernels.collision.slots import compliance_of, keep, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
 from vigym.engine.kernels.simd import rows, shared
 
@@ -211,8 +211,7 @@ def review_contacts(m, s, t, group):
                     room = distance.boxes_parted(a, b)
                 else:
                     room = distance.solids(kind[first], a, kind[second], b)
-                soft = rows(s, "collider_compliance")
-                if room < -OVERLAP * size and soft[first, 0, lane] + soft[second, 0, lane] == 0.0:
+                if room < -OVERLAP * size and compliance_of(m, s, couple, lane) == 0.0:
                     pierced[0, 0, lane] = 1.0
         if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
             good[0, 0, lane] = 0.0

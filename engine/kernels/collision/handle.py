@@ -18,6 +18,7 @@ FLOATS = (
     # model
     *("free_fall", "nominal_mass", "reach", "usual", "wedged"),
     *("collider_bound", "collider_place", "collider_size", "collider_turn"),
+    *("couple_compliance", "couple_damping", "couple_friction"),
     # state
     *("collider_compliance", "collider_damping", "collider_friction", "mass"),
     *("memory_ca", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal", "memory_point"),
