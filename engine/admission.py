@@ -4,16 +4,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine import coordinates
-from vigym.engine.errors import StateError
+from vigym.engine.errors import InputError, StateError
 from vigym.engine.kernels.axis import HIGH, LOW
 from vigym.engine.kernels.integrator import MOST_SPIN
 from vigym.engine.kernels.step import TICKS
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
+from vigym.engine.validation import show
 
 # What a state set from outside may miss joints (m, rad), gaps (m) and limits by; for small bodies, a part of their size
 SLACK, PART = 1e-6, 1e-3
+OVERLAP = ("error", "separate", "keep")  # what may be done about colliders and contacts that overlap
+
+
+def checked_overlap(value: str) -> str:
+    """One of OVERLAP; InputError for others, and for what is not there yet."""
+    if not isinstance(value, str) or value not in OVERLAP:
+        raise InputError(f"overlap must be one of {', '.join(OVERLAP)}, got {show(value)}")
+    if value == "keep":
+        raise InputError("overlap='keep' is not available yet: use 'separate', or start bodies apart")
+    return value
 
 
 def check_state(

@@ -1,14 +1,22 @@
 """Mechanisms that can be simulated, but hardly are what was meant: bodies that fall for ever, or through others."""
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine.errors import MechanismWarning
 from vigym.engine.graph import connected
 from vigym.engine.model import Model
 
 SILENCE = "silence it with warnings.simplefilter('ignore', vigym.MechanismWarning)"
+
+
+def advise(model: Model) -> None:
+    """Warn about a mechanism, in the name of whoever made the simulator that calls this."""
+    for text in advice(model):
+        warnings.warn(text, MechanismWarning, stacklevel=3)
 
 
 def advice(model: Model) -> Iterator[str]:

@@ -18,6 +18,7 @@ from vigym.engine.kernels.step import TICKS
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
+from vigym.engine.separation import Environment, deepest, separated
 from vigym.engine.state import STATUS, State
 from vigym.engine.validation import batch, indices
 
@@ -33,15 +34,18 @@ class Placement:
         self._all = np.arange(lanes.num_envs)
         self.is_checked = False
 
-    def start(self) -> None:
+    def start(self, overlap: str) -> None:
         """Put all environments where the mechanism says, at rest; see `check_start`."""
         model, bodies = self._model, self._model.mechanism.bodies
         x = np.array([[body.position for body in bodies]])
         q = np.array([[body.orientation for body in bodies]])
         phi = coordinates.chosen_way(model, coordinates.close_loops(model, model.per_axis("start")[None], x, q))
         x, q = coordinates.forward(model, phi, x, q)
-        rest = np.zeros_like(x)
-        self._put(self._all, State(x, q, rest, rest), phi, np.zeros_like(phi), np.array([self._dt]))
+        state, rates, h0 = State(x, q, np.zeros_like(x), np.zeros_like(x)), np.zeros_like(phi), np.array([self._dt])
+        if overlap == "separate":
+            self._check(self._all[:1], state, phi)
+            state, phi = self._apart(self._all[:1], state, phi, rates, h0)
+        self._put(self._all, state, phi, rates, h0)
 
     def check_start(self) -> None:
         """Check where environments were made, when that is first used."""
@@ -50,7 +54,7 @@ class Placement:
             self._check(self._all, state, self._lanes.values("angle"))
             self._write(self._all)
 
-    def set(self, env: Indices, given: Mapping[str, Any]) -> None:
+    def set(self, env: Indices, given: Mapping[str, Any], overlap: str) -> None:
         """Set what is given of x, q, v and w of the environments `env`; the rest stays as it is."""
         model, new = self._model, self._completed(env, given)
         if "x" in given or "q" in given:
@@ -59,12 +63,17 @@ class Placement:
             phi = self._lanes.values("angle")[env]  # with the turns counted so far
         self._check(env, new, phi)
         h0 = self._step_before(new.w)
-        self._write(env, new, phi, coordinates.velocities(model, *new, h0), h0)
+        rates = coordinates.velocities(model, *new, h0)
+        if overlap == "separate":
+            new, phi = self._apart(env, new, phi, rates, h0)
+        self._write(env, new, phi, rates, h0)
 
     def set_joints(
-        self, env: Indices, positions: ArrayLike, velocities: ArrayLike | None, roots: Mapping[str, Any]
+        self, env: Indices, positions: ArrayLike, velocities: ArrayLike | None, roots: Mapping[str, Any], overlap: str
     ) -> None:
         """Set the environments `env` from joint coordinates and rates, and from x, q, v and w of bodies that float."""
+        if unknown := roots.keys() - set("xqvw"):
+            raise TypeError(f"set_joint_state() got an unexpected keyword argument {min(unknown)!r}")
         model, n, axes = self._model, self._lanes.num_envs, (self._model.n_axes,)
         phi = batch(positions, "positions", n, axes, StateError, env)
         rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
@@ -81,6 +90,8 @@ class Placement:
         if model.loops.joints:  # joints that close loops have coordinates of their own
             phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
         self._check(env, new, phi, closed=not model.loops.joints)
+        if overlap == "separate":
+            new, phi = self._apart(env, new, phi, rates, h0)
         self._write(env, new, phi, rates, h0)
 
     def published(self, name: str) -> Array:
@@ -135,6 +146,30 @@ class Placement:
         floats = [joint is None for joint in model.tree.joints]
         v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
         return State(x[n:], q[n:], v, w)
+
+    def _apart(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> tuple[State, Array]:
+        """The state with what overlaps moved apart, and its joint coordinates; velocities of joints and of bodies that
+        float stay. StateError where there is no way."""
+        model, phi = self._model, phi.copy()
+        x, q, v, w = (part.copy() for part in state)
+        own = [self._lanes.get(name)[env] for name in ("offset", "bounds", "bounded")]
+        for k, number in enumerate(env):
+            here = Environment(own[0][k, :, 0], own[1][k], own[2][k])
+            if deepest(model, x[k], q[k], here) <= 0.0:
+                continue
+            if model.loops.joints:
+                raise StateError("overlap='separate' does not go together with joints that close loops")
+            found = separated(model, x[k], q[k], phi[k], here)
+            if found is None:
+                raise StateError(
+                    f"bodies of environment {number} overlap, and no motion that joints and limits allow was found "
+                    "that moves them apart: start them apart, or let them pass through each other with ignore_contact"
+                )
+            one = slice(k, k + 1)
+            x[k], q[k], phi[k] = found
+            moved = self._state_of(phi[one], rates[one], State(x[one], q[one], v[one], w[one]), h0[one])
+            x[one], q[one], v[one], w[one] = moved
+        return State(x, q, v, w), phi
 
     def _step_before(self, w: Array) -> Array:
         """Length of the step (N,) that can have led to these spins: dt, halved as often as needed."""
