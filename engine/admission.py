@@ -11,7 +11,7 @@ from vigym.engine.kernels.step import TICKS
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
-from vigym.engine.validation import show
+from vigym.engine.validation import one_of
 
 # What a state set from outside may miss joints (m, rad), gaps (m) and limits by; for small bodies, a part of their size
 SLACK, PART = 1e-6, 1e-3
@@ -20,9 +20,7 @@ OVERLAP = ("error", "separate", "keep")  # what may be done about colliders and 
 
 def checked_overlap(value: str) -> str:
     """One of OVERLAP; InputError for others, and for what is not there yet."""
-    if not isinstance(value, str) or value not in OVERLAP:
-        raise InputError(f"overlap must be one of {', '.join(OVERLAP)}, got {show(value)}")
-    if value == "keep":
+    if one_of(value, OVERLAP, "overlap") == "keep":
         raise InputError("overlap='keep' is not available yet: use 'separate', or start bodies apart")
     return value
 

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine import coordinates
 from vigym.engine.compiled import compiled
 from vigym.engine.errors import InputError
 from vigym.engine.joint import WORLD
 from vigym.engine.kernels.collision import distance
 from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.lanes import LANES, Lanes
+from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array, multiply, rotate, rotation_matrix
 from vigym.engine.validation import indices
@@ -136,3 +138,19 @@ def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | 
         return None
     a, b = couples[c]
     return int(k), colliders[a].name, colliders[b].name, float(-found[k, c])
+
+
+def ignore_overlapping(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """Let colliders of two bodies that overlap where environments start pass through each other, for ever; their names.
+
+    For loaders: in files of robots, solids of links that are no neighbours often overlap in the reference pose. Those
+    that overlap with the world are left as they are: a robot must not fall through a floor in which it starts.
+    """
+    model = Model(mechanism)
+    x, q, _ = coordinates.start(model)
+    couples = np.array([(a, b) for a, b in model.couples if model.colliders[b].body != WORLD], np.int64).reshape(-1, 2)
+    room = distances(model, x, q, couples)[0]
+    pairs = [(model.colliders[a].name, model.colliders[b].name) for a, b in couples[room < -ALLOWED]]
+    for first, second in pairs:
+        mechanism.ignore_colliders(first, second)
+    return pairs

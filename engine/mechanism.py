@@ -278,7 +278,11 @@ class Mechanism:
     def ignore_contact(self, first: str, second: str) -> None:
         """Let two pass through each other: names of bodies or "world", which mean all their colliders, or of
         colliders."""
-        self._pairing.ignore(self._pairing.names(first, second, self._bodies, "ignore_contact"))
+        self._pairing.ignore(self._pairing.names(first, second, (WORLD, *self._bodies), "ignore_contact"))
+
+    def ignore_colliders(self, first: str, second: str) -> None:
+        """Let two colliders pass through each other, by their names, but not the others of their bodies."""
+        self._pairing.ignore(self._pairing.names(first, second, (), "ignore_colliders"))
 
     def set_pair(
         self,
@@ -296,7 +300,7 @@ class Mechanism:
         What is None stays as it is. Where several calls mean the same two, the last one counts.
         """
         what = f"set_pair({show(first)}, {show(second)})"
-        names = self._pairing.names(first, second, self._bodies, what)
+        names = self._pairing.names(first, second, (WORLD, *self._bodies), what)
         law = {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}
         self._pairing.set_law(names, law, what)
 

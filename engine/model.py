@@ -76,7 +76,7 @@ class Model:
             loops=bool(self.tree.loops),
             cone=cone,
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts),
-            soft=bool(self.soft.any()),
+            soft=bool(self.soft.any()) or any(law.compliance > 0.0 for law in self.pair_laws),
             smooth=smooth,
             held=bool(self.held.any()),
             sags=self._touching(self.tied | self.wedged) or self.touches,

@@ -56,10 +56,6 @@ class Pairing:
         """Let two pass through each other."""
         self._ignored.add(names)
 
-    def ignore_colliders(self, first: str, second: str) -> None:
-        """Let two colliders pass through each other, but not the others of their bodies."""
-        self.ignore(frozenset((("collider", first), ("collider", second))))
-
     def set_law(self, names: Names, given: Mapping[str, float | None], what: str) -> None:
         """Give two colliders, or those of bodies, numbers of their own."""
         law = checked_law({name: value for name, value in given.items() if value is not None}, what)
@@ -69,18 +65,20 @@ class Pairing:
         self._laws[names] = before | law
 
     def names(self, first: str, second: str, bodies: Collection[str], what: str) -> Names:
-        """Two different bodies or colliders; MechanismError that begins with `what` if there are none."""
+        """Two different names of `bodies`, or else of colliders; MechanismError that begins with `what` if they are
+        none."""
         found = []
         for name in (first, second):
             if not isinstance(name, str):
                 raise MechanismError(f"{what}: names must be strings, got {show(name)}")
-            if name == WORLD or name in bodies:
+            if name in bodies:
                 found.append(("body", name))
             elif name in self.colliders:
                 found.append(("collider", name))
             else:
                 hint = suggestion(name, [*bodies, *self.colliders])
-                raise MechanismError(f"{what}: {name!r} is neither a body nor a collider; {hint}")
+                neither = "neither a body nor a collider" if bodies else "no collider"
+                raise MechanismError(f"{what}: {name!r} is {neither}; {hint}")
         if found[0] == found[1]:
             raise MechanismError(f"{what}: give two different names, got {first!r} twice")
         return frozenset(found)

@@ -36,11 +36,7 @@ class Placement:
 
     def start(self, overlap: str) -> None:
         """Put all environments where the mechanism says, at rest; see `check_start`."""
-        model, bodies = self._model, self._model.mechanism.bodies
-        x = np.array([[body.position for body in bodies]])
-        q = np.array([[body.orientation for body in bodies]])
-        phi = coordinates.chosen_way(model, coordinates.close_loops(model, model.per_axis("start")[None], x, q))
-        x, q = coordinates.forward(model, phi, x, q)
+        x, q, phi = coordinates.start(self._model)
         state, rates, h0 = State(x, q, np.zeros_like(x), np.zeros_like(x)), np.zeros_like(phi), np.array([self._dt])
         if overlap == "separate":
             self._check(self._all[:1], state, phi)
@@ -159,13 +155,14 @@ class Placement:
                 continue
             if model.loops.joints:
                 raise StateError("overlap='separate' does not go together with joints that close loops")
-            found = separated(model, x[k], q[k], phi[k], here)
+            found, one = separated(model, x[k], q[k], phi[k], here), slice(k, k + 1)
             if found is None:
+                what = collisions.overlaps(model, x[one], q[one])
+                names = f"colliders {what[1]!r} and {what[2]!r} overlap by {what[3]:.3g} m" if what else "contacts sink"
                 raise StateError(
-                    f"bodies of environment {number} overlap, and no motion that joints and limits allow was found "
-                    "that moves them apart: start them apart, or let them pass through each other with ignore_contact"
+                    f"{names} in environment {number}, and no motion that joints and limits allow was found that moves "
+                    "all bodies apart: start them apart, or let some pass through others with ignore_contact"
                 )
-            one = slice(k, k + 1)
             x[k], q[k], phi[k] = found
             moved = self._state_of(phi[one], rates[one], State(x[one], q[one], v[one], w[one]), h0[one])
             x[one], q[one], v[one], w[one] = moved

@@ -49,10 +49,11 @@ class Environment(NamedTuple):
 def separated(model: Model, x: Array, q: Array, phi: Array, env: Environment) -> tuple[Array, Array, Array] | None:
     """Poses x, q and joint coordinates of one environment, moved apart; None if no way was found."""
     chart, reach = Chart(model, x, q, phi), 2.0 * max(deepest(model, x, q, env), CLOSE)
-    root, d, best = np.linalg.cholesky(chart.mass_matrix()), np.zeros(chart.size), None
+    root = np.asarray(np.linalg.cholesky(chart.mass_matrix()), np.float64)
+    d, best = np.zeros(chart.size), None
     for rounds, is_nearest in PHASES:
         for _ in range(rounds):
-            centre: Array = np.zeros(chart.size) if is_nearest else d
+            centre = np.zeros(chart.size) if is_nearest else d
             change = chart.way_out(d, centre, root, env, reach)
             if change is None:
                 break
@@ -135,7 +136,7 @@ def deepest(model: Model, x: Array, q: Array, env: Environment) -> float:
     if model.touches:
         room = collisions.distances(model, x[None], q[None], np.array(model.couples, np.int64))[0]
         depth += list((-room - CLOSE * np.minimum(1.0, collisions.least_sizes(model)))[collisions.hard(model)])
-    return max(*depth, *(-contact_rows(model, x, q, env).gap - CLOSE))
+    return max([*depth, *(-contact_rows(model, x, q, env).gap - CLOSE)])
 
 
 def gaps(model: Model, x: Array, q: Array, env: Environment, reach: float) -> Features:
