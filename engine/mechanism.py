@@ -95,8 +95,8 @@ class Mechanism:
         """Numbers of the colliders that may touch each other, the one of a body first.
 
         Not those of one body, nor of the world; nor of two bodies that a joint connects, or that were asked not to."""
-        joints = [pair for pair, name in self._connections.items() if self._joints[name].kind != "floating"]
-        return self._pairing.couples(joints)
+        joined = {pair for pair, name in self._connections.items() if self._joints[name].kind != "floating"}
+        return self._pairing.couples(joined - self._pairing.allowed)
 
     @property
     def pair_laws(self) -> list[dict[str, float]]:
@@ -279,6 +279,13 @@ class Mechanism:
         """Let two pass through each other: names of bodies or "world", which mean all their colliders, or of
         colliders."""
         self._pairing.ignore(self._pairing.names(first, second, (WORLD, *self._bodies), "ignore_contact"))
+
+    def allow_contact(self, first: str, second: str) -> None:
+        """Let two bodies touch that a joint connects, or a body and the "world" to which a joint ties it."""
+        for name in (first, second):
+            if name != WORLD:
+                self._check_body(name, "allow_contact:")
+        self._pairing.allowed.add(frozenset((first, second)))
 
     def ignore_colliders(self, first: str, second: str) -> None:
         """Let two colliders pass through each other, by their names, but not the others of their bodies."""

@@ -24,6 +24,7 @@ class Pairing:
     def __init__(self) -> None:
         self.colliders: dict[str, Collider] = {}
         self.untouchable: dict[str, str] = {}  # bodies that should touch, but whose shapes cannot; the kind of one
+        self.allowed: set[frozenset[str]] = set()  # bodies that touch although a joint connects them
         self._ignored: set[Names] = set()
         self._laws: dict[Names, dict[str, float]] = {}  # later ones win
 
@@ -31,7 +32,7 @@ class Pairing:
         """An independent one with the same colliders."""
         other = copy(self)
         other.colliders, other.untouchable = dict(self.colliders), dict(self.untouchable)
-        other._ignored, other._laws = set(self._ignored), dict(self._laws)
+        other.allowed, other._ignored, other._laws = set(self.allowed), set(self._ignored), dict(self._laws)
         return other
 
     def add(self, collider: Collider) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scenes import GRAVITY
 
-from vigym import Box, Mechanism, Plane, Simulator, Sphere
+from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
 
 
 @pytest.mark.parametrize("own", [None, 0.2, 0.6])
@@ -46,3 +46,27 @@ def test_a_hard_pair_of_soft_colliders_does_not_sink():
     sim = Simulator(m, dt=0.01)
     sim.step(repeat=100)
     assert abs(sim.distance("ball", "world")[0]) < 1e-9
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_folding_arm_stops_at_its_own_upper_arm_if_asked(allowed):
+    # 1 N m closes the elbow: without contact it goes round; with it, the links rest against each other
+    m = Mechanism(gravity=(0, 0, 0))
+    for name, parent, anchor in (("upper", "world", (0, 0, 0)), ("lower", "upper", (0, 0, -0.4))):
+        m.add_body(name, mass=1.0, shapes=[Capsule(0.05, 0.5)])
+        options = {"damping": 0.5, "parent_anchor": anchor, "child_anchor": (0, 0, 0.4)}
+        m.add_joint(name, "revolute", parent, name, axis=(0, 1, 0), **options)
+    if allowed:
+        m.allow_contact("upper", "lower")
+    sim = Simulator(m, dt=0.01)
+    sim.step(effort=[0.0, 1.0], repeat=2500)
+    angle, rate = sim.joint_positions()[0, 1], sim.joint_velocities()[0, 1]
+    if not allowed:
+        assert angle > np.pi
+        return
+    assert abs(rate) < 1e-9
+    # ends of the capsules' axes are 0.15 m from the elbow: 2 0.15 sin(angle') = 0.1 m, angle' half of what is left
+    assert angle == pytest.approx(np.pi - 2 * np.arcsin(0.1 / (2 * 0.15)), abs=1e-6)
+    # the torque is carried by a force across the arm that reaches from the elbow
+    force = sim.contacts().force
+    assert np.linalg.norm(force.sum(0)) == pytest.approx(1.0 / (0.15 * np.cos((np.pi - angle) / 2)), rel=1e-6)

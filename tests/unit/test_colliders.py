@@ -85,6 +85,10 @@ def test_which_colliders_may_touch():
     m.add_joint("hinge", "revolute", "a", "b")
     m.ignore_contact("c", "world")
     assert couples() == everything - {("a", "b"), ("b", "a2"), ("c", "ground")}
+    m.allow_contact("b", "a")
+    assert couples() == everything - {("c", "ground")}
+    with pytest.raises(MechanismError, match="allow_contact: 'd' is unknown"):
+        m.allow_contact("a", "d")
 
 
 def test_shapes_of_a_body_as_colliders():
