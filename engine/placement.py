@@ -148,19 +148,17 @@ class Placement:
         float stay. StateError where there is no way."""
         model, phi = self._model, phi.copy()
         x, q, v, w = (part.copy() for part in state)
-        own = [self._lanes.get(name)[env] for name in ("offset", "bounds", "bounded")]
-        for k, number in enumerate(env):
-            here = Environment(own[0][k, :, 0], own[1][k], own[2][k])
-            if deepest(model, x[k], q[k], here) <= 0.0:
-                continue
+        offset, bounds, bounded = (self._lanes.get(name)[env] for name in ("offset", "bounds", "bounded"))
+        for k in np.flatnonzero(deepest(model, x, q, offset[..., 0]) > 0.0):
             if model.loops.joints:
                 raise StateError("overlap='separate' does not go together with joints that close loops")
-            found, one = separated(model, x[k], q[k], phi[k], here), slice(k, k + 1)
+            here, one = Environment(offset[k, :, 0], bounds[k], bounded[k]), slice(k, k + 1)
+            found = separated(model, x[k], q[k], phi[k], here)
             if found is None:
                 what = collisions.overlaps(model, x[one], q[one])
                 names = f"colliders {what[1]!r} and {what[2]!r} overlap by {what[3]:.3g} m" if what else "contacts sink"
                 raise StateError(
-                    f"{names} in environment {number}, and no motion that joints and limits allow was found that moves "
+                    f"{names} in environment {env[k]}, and no motion that joints and limits allow was found that moves "
                     "all bodies apart: start them apart, or let some pass through others with ignore_contact"
                 )
             x[k], q[k], phi[k] = found

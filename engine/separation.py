@@ -13,6 +13,7 @@ have several ways out), the nearest way from the last solution is taken, and the
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vigym.engine import collisions, coordinates
 from vigym.engine.features import Features, near_features
@@ -48,7 +49,11 @@ class Environment(NamedTuple):
 
 def separated(model: Model, x: Array, q: Array, phi: Array, env: Environment) -> tuple[Array, Array, Array] | None:
     """Poses x, q and joint coordinates of one environment, moved apart; None if no way was found."""
-    chart, reach = Chart(model, x, q, phi), 2.0 * max(deepest(model, x, q, env), CLOSE)
+
+    def depth_of(x: Array, q: Array) -> float:
+        return float(deepest(model, x[None], q[None], env.offset[None])[0])
+
+    chart, reach = Chart(model, x, q, phi), 2.0 * max(depth_of(x, q), CLOSE)
     root = np.asarray(np.linalg.cholesky(chart.mass_matrix()), np.float64)
     d, best = np.zeros(chart.size), None
     for rounds, is_nearest in PHASES:
@@ -58,7 +63,7 @@ def separated(model: Model, x: Array, q: Array, phi: Array, env: Environment) ->
             if change is None:
                 break
             d = d + change
-            if deepest(model, *chart.pose(d)[:2], env) <= 0.0:
+            if depth_of(*chart.pose(d)[:2]) <= 0.0:
                 if best is None or np.linalg.norm(root.T @ d) < np.linalg.norm(root.T @ best):
                     best = d
                 if not is_nearest:
@@ -130,13 +135,16 @@ class Chart:
         return rows, np.maximum(room, 0.0)
 
 
-def deepest(model: Model, x: Array, q: Array, env: Environment) -> float:
-    """How much deeper than CLOSE hard colliders and contacts are in each other, m; negative if they are not."""
-    depth = [-1.0]
+def deepest(model: Model, x: Array, q: Array, offset: Array) -> Array:
+    """How much deeper than CLOSE hard colliders and contacts are in each other (N,), m; negative if they are not.
+
+    x, q: poses (N, n_bodies, ...); offset: planes of the contacts (N, n_contacts)"""
+    depth = -contact_gaps(model, x, q, offset) - CLOSE
     if model.touches:
-        room = collisions.distances(model, x[None], q[None], np.array(model.couples, np.int64))[0]
-        depth += list((-room - CLOSE * np.minimum(1.0, collisions.least_sizes(model)))[collisions.hard(model)])
-    return max([*depth, *(-contact_rows(model, x, q, env).gap - CLOSE)])
+        room = collisions.distances(model, x, q, np.array(model.couples, np.int64))
+        inside = -room - CLOSE * np.minimum(1.0, collisions.least_sizes(model))
+        depth = np.concatenate([depth, inside[:, collisions.hard(model)]], 1)
+    return depth.max(1, initial=-1.0)
 
 
 def gaps(model: Model, x: Array, q: Array, env: Environment, reach: float) -> Features:
@@ -146,14 +154,36 @@ def gaps(model: Model, x: Array, q: Array, env: Environment, reach: float) -> Fe
     return Features(*(np.concatenate([a, b[near]]) for a, b in zip(found, contacts, strict=True)))
 
 
+class HardContacts(NamedTuple):
+    """Contacts that are hard and can move: their numbers, numbers of their bodies, normals, points, radii."""
+
+    number: NDArray[np.int64]
+    body: NDArray[np.int64]
+    normal: Array
+    point: Array
+    radius: Array
+
+
+def hard_contacts(model: Model) -> HardContacts:
+    """Those of a mechanism."""
+    number = np.flatnonzero(~model.soft & ~model.held).astype(np.int64)
+    found = [model.mechanism.contacts[k] for k in number]
+    normal, point = (np.array([getattr(c, name) for c in found]).reshape(-1, 3) for name in ("normal", "point"))
+    body = np.array([model.bodies[contact.body] for contact in found], np.int64)
+    return HardContacts(number, body, normal, point, np.array([contact.radius for contact in found]))
+
+
+def contact_gaps(model: Model, x: Array, q: Array, offset: Array) -> Array:
+    """Gaps (N, k), m, of the contacts that are hard and can move."""
+    hard = hard_contacts(model)
+    reach = x[:, hard.body] + rotate(q[:, hard.body], np.tile(hard.point, (len(q), 1, 1)))
+    return (hard.normal * reach).sum(-1) - offset[:, hard.number] - hard.radius
+
+
 def contact_rows(model: Model, x: Array, q: Array, env: Environment) -> Features:
-    """Gaps of the contacts that are hard and can move."""
-    which = np.flatnonzero(~model.soft & ~model.held)
-    contacts = [model.mechanism.contacts[k] for k in which]
-    body = np.array([model.bodies[contact.body] for contact in contacts], int)
-    normal, point = (np.array([getattr(c, name) for c in contacts]).reshape(-1, 3) for name in ("normal", "point"))
-    arm = rotate(q[body], point)
-    gap = (normal * (x[body] + arm)).sum(-1) - env.offset[which] - [contact.radius for contact in contacts]
-    motion = np.zeros((len(which), model.n_bodies, 6))
-    motion[np.arange(len(which)), body] = np.concatenate([normal, cross(arm, normal)], -1)
-    return Features(gap, motion)
+    """The same of one environment, with derivatives."""
+    hard = hard_contacts(model)
+    motion = np.zeros((len(hard.number), model.n_bodies, 6))
+    arm = rotate(q[hard.body], hard.point)
+    motion[np.arange(len(motion)), hard.body] = np.concatenate([hard.normal, cross(arm, hard.normal)], -1)
+    return Features(contact_gaps(model, x[None], q[None], env.offset[None])[0], motion)
