@@ -1,4 +1,4 @@
-"""Mechanisms that can be simulated, but hardly are what was meant: bodies that fall for ever, or through others."""
+"""Mechanisms that can be simulated, but hardly are what was meant: bodies that fall forever, or through others."""
 
 import warnings
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ def advice(model: Model) -> Iterator[str]:
         elif not any(collider.body == falling[0] for collider in mechanism.colliders):
             fix = "m.add_ground() adds a floor for bodies with shapes, m.add_contact(...) keeps a point above a plane"
         yield (
-            f"{_named(falling)} will fall for ever: gravity acts, and no joint, contact or other shape can stop it; "
+            f"{_named(falling)} will fall forever: gravity acts, and no joint, contact or other shape can stop it; "
             f"{fix} ({SILENCE})"
         )
     passing = [name for name in untouchable if name not in falling and _has_partner(model, name)]
@@ -43,8 +43,8 @@ def advice(model: Model) -> Iterator[str]:
 
 
 def never_stopped(model: Model) -> NDArray[np.bool_]:
-    """Which bodies gravity pulls, while nothing ties them to the world or lets them touch it, by themselves or through
-    others (n_bodies,)."""
+    """Mask of the bodies that gravity pulls while nothing ties them to the world or lets them touch it, directly or
+    through others (n_bodies,)."""
     mechanism = model.mechanism
     if not mechanism.gravity.any():
         return np.zeros(model.n_bodies, bool)
@@ -60,7 +60,7 @@ def never_stopped(model: Model) -> NDArray[np.bool_]:
 
 
 def _has_partner(model: Model, name: str) -> bool:
-    """Whether another body, or the world, has a collider that the body could touch."""
+    """True if another body, or the world, has a collider that the body could touch."""
     neighbours = {name}
     for joint in model.mechanism.joints:
         if joint.kind != "floating" and name in (joint.parent, joint.child):

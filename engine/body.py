@@ -54,7 +54,7 @@ class Body:
 
     @property
     def drawn(self) -> tuple[Shape, ...]:
-        """What it looks like: shapes and visuals."""
+        """Shapes and visuals: all that is drawn."""
         return self.shapes + self.visuals
 
 

@@ -116,7 +116,7 @@ def distance_between(model: Model, x: Array, q: Array, first: str, second: str) 
 
 
 def hard(model: Model) -> NDArray[np.bool_]:
-    """Which couples do not give way (couples,)."""
+    """Mask of the couples that do not give way (couples,)."""
     return np.array([law.compliance == 0.0 for law in model.pair_laws], bool)
 
 
@@ -141,7 +141,7 @@ def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | 
 
 
 def ignore_overlapping(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Let colliders of two bodies that overlap where environments start pass through each other, for ever; their names.
+    """Let colliders of bodies that overlap where environments start pass through each other, and return their names.
 
     For loaders: in files of robots, solids of links that are no neighbours often overlap in the reference pose. Those
     that overlap with the world are left as they are: a robot must not fall through a floor in which it starts.

@@ -40,7 +40,7 @@ DIFFERENCE = 1e-6  # of coordinates, for derivatives of poses
 
 
 class Environment(NamedTuple):
-    """What differs between environments: planes of the contacts (n_contacts,); bounds and flags of the free axes."""
+    """Parameters of one environment: planes of the contacts (n_contacts,); bounds and flags of the free axes."""
 
     offset: Array
     bounds: Array
@@ -117,7 +117,7 @@ class Chart:
         return np.moveaxis(way, 0, -1) / (2.0 * DIFFERENCE)
 
     def mass_matrix(self) -> Array:
-        """Of twice the kinetic energy, by the rates of d at 0 (size, size)."""
+        """Mass matrix at d = 0, of twice the kinetic energy by the rates of d (size, size)."""
         J, R = self.jacobian(np.zeros(self.size)), rotation_matrix(self.q)
         M = np.zeros((self.size, self.size))
         for body, turn, own in zip(self.model.mechanism.bodies, R, J, strict=True):
@@ -136,7 +136,7 @@ class Chart:
 
 
 def deepest(model: Model, x: Array, q: Array, offset: Array) -> Array:
-    """How much deeper than CLOSE hard colliders and contacts are in each other (N,), m; negative if they are not.
+    """Largest depth beyond CLOSE of hard colliders and contacts (N,), m; negative if nothing overlaps.
 
     x, q: poses (N, n_bodies, ...); offset: planes of the contacts (N, n_contacts)"""
     depth = -contact_gaps(model, x, q, offset) - CLOSE
@@ -165,7 +165,7 @@ class HardContacts(NamedTuple):
 
 
 def hard_contacts(model: Model) -> HardContacts:
-    """Those of a mechanism."""
+    """Hard contacts of a mechanism."""
     number = np.flatnonzero(~model.soft & ~model.held).astype(np.int64)
     found = [model.mechanism.contacts[k] for k in number]
     normal, point = (np.array([getattr(c, name) for c in found]).reshape(-1, 3) for name in ("normal", "point"))
@@ -181,7 +181,7 @@ def contact_gaps(model: Model, x: Array, q: Array, offset: Array) -> Array:
 
 
 def contact_rows(model: Model, x: Array, q: Array, env: Environment) -> Features:
-    """The same of one environment, with derivatives."""
+    """Gaps of one environment, with derivatives."""
     hard = hard_contacts(model)
     motion = np.zeros((len(hard.number), model.n_bodies, 6))
     arm = rotate(q[hard.body], hard.point)

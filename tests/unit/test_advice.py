@@ -25,9 +25,9 @@ def cubes(gravity=(0, 0, -9.81)) -> Mechanism:
 def test_bodies_that_fall_for_ever():
     # they may touch each other, but nothing that stays
     (text,) = told(cubes())
-    assert text.startswith("body 'cube 0' (and 2 more) will fall for ever")
+    assert text.startswith("body 'cube 0' (and 2 more) will fall forever")
     assert "m.add_ground()" in text
-    with pytest.warns(MechanismWarning, match="fall for ever"):
+    with pytest.warns(MechanismWarning, match="fall forever"):
         Simulator(cubes(), compiled=False)
 
 
