@@ -6,7 +6,7 @@ method, in time linear in bodies and contacts. The physics is in `vigym.engine`.
 
 from typing import TYPE_CHECKING, Any
 
-from vigym.engine.errors import BusyError, InputError, MechanismError, StateError, VigymError
+from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
@@ -48,6 +48,7 @@ __all__ = [
     "InputError",
     "Mechanism",
     "MechanismError",
+    "MechanismWarning",
     "Plane",
     "Replay",
     "Simulator",

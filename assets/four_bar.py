@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from vigym.assets.solid import PASS_EACH_OTHER
 from vigym.engine.errors import MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Cylinder
@@ -30,7 +31,8 @@ def build(
 
     Crank and rocker lie along their own z and hang straight down at angle zero; the coupler lies along its own x. A and
     D are at (-+ground/2, 0, height). It starts with the crank at `angle` and C on the lower of its two possible
-    places. A parallelogram (ground = coupler, crank = rocker, the default) is at rest at angle 0.
+    places. A parallelogram (ground = coupler, crank = rocker, the default) is at rest at angle 0. The bars pass through
+    each other.
 
     ground, crank, coupler, rocker: lengths, m. density: of the bars, kg/m. radius: m. angle: rad.
     height: m; by default 1.25 times the longer of crank and rocker. damping: N m s/rad, effort_limit: N m, per hinge.
@@ -43,7 +45,8 @@ def build(
         ("coupler", coupler, blue, ALONG_X),
         ("rocker", rocker, red, upright),
     ):
-        m.add_body(name, density * length, shapes=[Cylinder(radius, length, orientation=along, color=color)])
+        bar = Cylinder(radius, length, orientation=along, color=color)
+        m.add_body(name, density * length, shapes=[bar], **PASS_EACH_OTHER)
     z = 1.25 * max(crank, rocker) if height is None else height
     options: dict[str, Any] = {"axis": (0, 1, 0), "damping": damping, "effort_limit": effort_limit}
     for name, parent, child, parent_anchor, child_anchor, start in (

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from vigym.assets.solid import PASS_EACH_OTHER
 from vigym.engine.errors import MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box
@@ -35,6 +36,7 @@ def build(
     Bar a of a cell rises to the right (+x), bar b to the left; each bar lies along its own x. a0 stands on a hinge at
     the origin, "foot"; b0 on a foot that slides along the x axis, "slide" (axes "slide.tx", which the drive holds, and
     "slide.ry"): the closer the feet, the higher the platform, which has a hinge on the left and rolls on the right.
+    Bars and platform pass through each other.
 
     cells: pairs of bars, 1 or more. mass, length: of a bar, kg, m. platform_mass: kg.
     angle: of the bars above the ground at the start, rad, between ANGLES.
@@ -53,7 +55,8 @@ def build(
     m = Mechanism()
     for k in range(cells):
         for name, y, color in (("a", -1, (0.9, 0.6, 0.1, 1.0)), ("b", 1, (0.75, 0.5, 0.08, 1.0))):
-            m.add_body(f"{name}{k}", mass, bar, [Box(size, position=(0, y * THICKNESS / 4, 0), color=color)])
+            solid = Box(size, position=(0, y * THICKNESS / 4, 0), color=color)
+            m.add_body(f"{name}{k}", mass, bar, [solid], **PASS_EACH_OTHER)
         if k == 0:
             m.add_joint("foot", parent="world", child="a0", child_anchor=left, start=a, **_HINGE)
         else:
@@ -83,7 +86,7 @@ def build(
     )
 
     plate = Box((1.1 * length, 4 * THICKNESS, THICKNESS), color=(0.35, 0.37, 0.4, 1.0))
-    m.add_body("platform", platform_mass, shapes=[plate])
+    m.add_body("platform", platform_mass, shapes=[plate], **PASS_EACH_OTHER)
     corner = (-length / 2, 0, -THICKNESS / 2)
     top_a, top_b = f"a{cells - 1}", f"b{cells - 1}"
     m.add_joint(

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from vigym.assets.solid import PASS_EACH_OTHER
 from vigym.engine.errors import MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Cylinder
@@ -39,6 +40,8 @@ def build(
     Every link has its axis along its own x. "joint k" ties link k to link k - 1: a ball joint with three torques, or
     a hinge, about y for odd and about z for even k. "end 0" is the start of link 0, "end k + 1" the end of link k.
 
+    The links pass through each other.
+
     links: 2 to 1000. mass: kg, length, radius: m, of a link.
     effort_limit: N m, of each axis of a joint. stiffness, damping: N m/rad, N m s/rad, spring (towards straight) and
     damper of each axis.
@@ -54,7 +57,7 @@ def build(
     m = Mechanism()
     for k in range(links):
         shape = Cylinder(radius, length, orientation=ALONG_X, color=(*COLORS[k % 2], 1.0))
-        m.add_body(f"link {k}", mass, shapes=[shape], position=(k * length, 0, contact_radius))
+        m.add_body(f"link {k}", mass, shapes=[shape], position=(k * length, 0, contact_radius), **PASS_EACH_OTHER)
         if k:
             m.add_joint(
                 f"joint {k}",

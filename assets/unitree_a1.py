@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.assets import unitree_a1_look as look
+from vigym.assets.solid import PASS_EACH_OTHER, TOUCH_EACH_OTHER
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.validation import Array
 
@@ -111,17 +112,20 @@ def build(
     kd: Sequence[float] | None = None,
     effort_limit: float = EFFORT_LIMIT,
     slope: float = 0.0,
+    self_collision: bool = False,
 ) -> Mechanism:
     """The robot, standing on the ground: 13 bodies, 12 hinges, 4 contacts; `STANDING` is where it starts.
 
     Bodies "trunk", "FR hip", "FR thigh", "FR calf", "FL hip", ...; hinges by the name of the link they move; contacts
     "FR foot", .... With all angles zero, every body has the axes of the trunk.
 
-    friction: of the feet.
+    friction: of the feet, and of what else touches.
     drive: PD drives at the joints; False leaves them to the simulator's `effort`.
     kp, kd: gains of hip, thigh and calf (3,), N m/rad and N m s/rad; None is `KP`, `KD`.
     effort_limit: N m, of each joint.
     slope: rad, of the ground, a plane through the origin that rises along x; the trunk starts parallel to it.
+    self_collision: let trunk and legs touch each other; otherwise they pass through each other, but not through what
+    is not part of the robot. Links that a hinge connects never touch.
 
     The targets of the drives are those at which it stands at `STANDING` under its weight, which is
     `STANDING + holding_torques() / kp` (of level ground, whatever the slope).
@@ -136,13 +140,26 @@ def build(
     height = FOOT_RADIUS - feet[:, 2].min()
     centre = _pitched(np.add(TRUNK.com, (0, 0, height)), -slope)
     turn, up = (np.cos(slope / 2), 0, -np.sin(slope / 2), 0), (-np.sin(slope), 0, np.cos(slope))
-    m.add_body("trunk", TRUNK.mass, TRUNK.inertia, look.trunk(TRUNK.com), position=centre, orientation=turn)
+    touch = TOUCH_EACH_OTHER if self_collision else PASS_EACH_OTHER
+    shapes, visuals = look.trunk(TRUNK.com)
+    m.add_body(
+        "trunk",
+        TRUNK.mass,
+        TRUNK.inertia,
+        shapes,
+        visuals=visuals,
+        position=centre,
+        orientation=turn,
+        friction=friction,
+        **touch,
+    )
     for i, leg in enumerate(LEGS):
         parent, parent_com = "trunk", TRUNK.com
         at = joint_positions(leg)
         for k, (part, link) in enumerate(links(leg).items()):
             name, axis = f"{leg} {part}", 3 * i + k
-            m.add_body(name, link.mass, link.inertia, look.leg(part, *sides(leg), link.com))
+            shapes, visuals = look.leg(part, *sides(leg), link.com)
+            m.add_body(name, link.mass, link.inertia, shapes, visuals=visuals, friction=friction, **touch)
             m.add_joint(
                 name,
                 "revolute",

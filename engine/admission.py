@@ -11,9 +11,16 @@ from vigym.engine.kernels.step import TICKS
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
+from vigym.engine.validation import one_of
 
 # What a state set from outside may miss joints (m, rad), gaps (m) and limits by; for small bodies, a part of their size
 SLACK, PART = 1e-6, 1e-3
+OVERLAP = ("error", "separate", "keep")  # what may be done about colliders and contacts that overlap
+
+
+def checked_overlap(value: str) -> str:
+    """One of OVERLAP; InputError for others."""
+    return one_of(value, OVERLAP, "overlap")
 
 
 def check_state(

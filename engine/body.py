@@ -36,9 +36,10 @@ class Body:
     name: unique among the bodies.
     mass: kg.
     inertia: (3, 3) about the centre of mass, in the body frame, kg m^2.
-    shapes: what it looks like (and where its inertia came from, if none was given).
+    shapes: its solids (and where its inertia came from, if none was given).
     position: initial centre of mass in the world (3,), m.
     orientation: initial orientation, body to world, quaternion (4,), scalar first.
+    visuals: what is only drawn.
 
     The initial pose counts only for a body that no joint ties to a parent.
     """
@@ -49,6 +50,12 @@ class Body:
     shapes: tuple[Shape, ...]
     position: Array
     orientation: Array
+    visuals: tuple[Shape, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Shape, ...]:
+        """Shapes and visuals: all that is drawn."""
+        return self.shapes + self.visuals
 
 
 def make_body(
@@ -59,6 +66,7 @@ def make_body(
     density: float | None = None,
     position: ArrayLike = (0.0, 0.0, 0.0),
     orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+    visuals: Iterable[Shape] = (),
 ) -> Body:
     """A validated `Body`.
 
@@ -96,6 +104,7 @@ def make_body(
         shapes=parts,
         position=read_only(vector(position, (3,), f"{what}: position")),
         orientation=read_only(unit_quaternion(orientation, f"{what}: orientation")),
+        visuals=_shapes(visuals, f"{what}: visuals"),
     )
 
 

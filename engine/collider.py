@@ -1,6 +1,8 @@
 """A collider: a solid of a body, or of the world, that touches others."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +12,16 @@ from vigym.engine.shapes import Box, Capsule, Plane, Shape, Sphere
 from vigym.engine.validation import Array, identifier, number, show
 
 KINDS = (Sphere, Capsule, Box, Plane)  # their numbers in the kernels, collision/space.py
+LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
+
+
+class PairLaw(NamedTuple):
+    """Numbers of two colliders that touch: friction, restitution, compliance in m/N, damping in N s/m."""
+
+    friction: float
+    restitution: float
+    compliance: float
+    damping: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +32,7 @@ class Collider:
     body: name of the body that carries it, or "world".
     shape: Sphere, Capsule, Box or Plane, placed in the body's frame.
     friction: Coulomb coefficient; that of two is the square root of their product.
-    restitution: as of contacts with the ground; that of two is the larger one.
+    restitution: impulse of the rebound over that of the impact, 0 to 1; that of two is the larger one.
     compliance, damping: as of contacts with the ground; that of two is the sum, and the larger one.
     group, mask: two colliders touch if the group of each has a bit in common with the mask of the other.
     """
@@ -63,10 +75,6 @@ class Collider:
         *half, radius = self.size
         return float(np.linalg.norm(half)) + radius
 
-    def meets(self, other: "Collider") -> bool:
-        """True if groups and masks let the two touch."""
-        return bool(self.group & other.mask) and bool(other.group & self.mask)
-
 
 def make_collider(
     name: str,
@@ -84,7 +92,7 @@ def make_collider(
 
     shape: Sphere, Capsule, Box or Plane, placed in the frame of the body, which was added before.
     friction: Coulomb coefficient; two colliders have the square root of the product of theirs.
-    restitution: impulse of a rebound over that of the impact, 0 to 1; two colliders have the larger one.
+    restitution: impulse of the rebound over that of the impact, 0 to 1; two have the larger one.
     compliance: m/N, damping: N s/m: of colliders that give way; two have the sum, and the larger damping.
     group, mask: bits; two touch if the group of each has a bit in common with the mask of the other.
     """
@@ -92,23 +100,47 @@ def make_collider(
     what = f"collider {name!r}"
     if not isinstance(shape, KINDS):
         raise MechanismError(f"{what}: shape must be a Sphere, Capsule, Box or Plane, got {show(shape)}")
-    for bits, given in (("group", group), ("mask", mask)):
-        if type(given) is not int:
-            raise MechanismError(f"{what}: {bits} must be an integer, got {show(given)}")
-    restitution = number(restitution, f"{what}: restitution", at_least=0.0)
-    compliance = number(compliance, f"{what}: compliance", at_least=0.0)
-    if restitution > 1.0:
-        raise MechanismError(f"{what}: restitution must be at most 1, got {restitution:g}: bodies do not gain speed")
-    if restitution > 0.0 and compliance > 0.0:
-        raise MechanismError(f"{what}: a soft collider rebounds by its compliance and damping; leave restitution out")
+    law = checked_law(
+        {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}, what
+    )
     return Collider(
         name=name,
         body=identifier(body, f"{what}: body"),
         shape=shape,
-        friction=number(friction, f"{what}: friction", at_least=0.0),
-        restitution=restitution,
-        compliance=compliance,
-        damping=number(damping, f"{what}: damping", at_least=0.0),
-        group=group,
-        mask=mask,
+        **law,
+        group=bits(group, f"{what}: group"),
+        mask=bits(mask, f"{what}: mask"),
     )
+
+
+def checked_law(given: Mapping[str, object], what: str) -> dict[str, float]:
+    """Numbers of LAW that were given, checked."""
+    law = {name: number(value, f"{what}: {name}", at_least=0.0) for name, value in given.items()}
+    if law.get("restitution", 0.0) > 1.0:
+        raise MechanismError(
+            f"{what}: restitution must be at most 1, got {law['restitution']:g}: bodies do not gain speed"
+        )
+    if law.get("restitution", 0.0) > 0.0 and law.get("compliance", 0.0) > 0.0:
+        raise MechanismError(f"{what}: a soft collider rebounds by its compliance and damping; leave restitution out")
+    return law
+
+
+def pair_law(a: Collider, b: Collider, own: Mapping[str, float]) -> PairLaw:
+    """Law of two colliders: numbers of `own` where it has them, else those of both by the rules of `Collider`.
+
+    What is soft rebounds by its compliance, so it has no restitution."""
+    rules = {
+        "friction": (a.friction * b.friction) ** 0.5,
+        "restitution": max(a.restitution, b.restitution),
+        "compliance": a.compliance + b.compliance,
+        "damping": max(a.damping, b.damping),
+    }
+    law = PairLaw(**(rules | dict(own)))
+    return law._replace(restitution=0.0) if law.compliance > 0.0 else law
+
+
+def bits(value: int, what: str) -> int:
+    """A group or mask, checked."""
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        raise MechanismError(f"{what} must be an integer of 64 bits, got {show(value)}")
+    return value

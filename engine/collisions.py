@@ -5,12 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine import coordinates
 from vigym.engine.compiled import compiled
 from vigym.engine.errors import InputError
 from vigym.engine.joint import WORLD
 from vigym.engine.kernels.collision import distance
 from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.lanes import LANES, Lanes
+from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array, multiply, rotate, rotation_matrix
 from vigym.engine.validation import indices
@@ -79,12 +81,9 @@ def _distances(kinds, centres, axes, sizes, couples, out):
             )  # fmt: skip
 
 
-def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> Array:
-    """Distances of couples of colliders (N, couples) at the poses x, q of bodies, m; negative where they overlap."""
+def placed(model: Model, x: Array, q: Array) -> tuple[Array, Array, Array, Array]:
+    """Kinds of the colliders, centres (N, n, 3) and axes (N, n, 3, 3) at the poses x, q of bodies, and sizes."""
     colliders, n = model.mechanism.colliders, len(x)
-    out = np.zeros((n, len(couples)))
-    if not out.size:
-        return out
     body = [model.bodies[collider.body] for collider in colliders]
     x = np.concatenate([x, np.zeros((n, 1, 3))], 1)[:, body]
     q = np.concatenate([q, np.tile([1.0, 0.0, 0.0, 0.0], (n, 1, 1))], 1)[:, body]
@@ -93,7 +92,14 @@ def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> A
     axes = np.swapaxes(rotation_matrix(multiply(q, np.broadcast_to(turn, q.shape))), -1, -2)
     kinds, sizes = np.array([c.kind for c in colliders]), np.array([c.size for c in colliders])
     centres = x + rotate(q, np.broadcast_to(place, x.shape))
-    _distances(kinds, np.ascontiguousarray(centres), np.ascontiguousarray(axes), sizes, couples, out)
+    return kinds, np.ascontiguousarray(centres), np.ascontiguousarray(axes), sizes
+
+
+def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> Array:
+    """Distances of couples of colliders (N, couples) at the poses x, q of bodies, m; negative where they overlap."""
+    out = np.zeros((len(x), len(couples)))
+    if out.size:
+        _distances(*placed(model, x, q), couples, out)
     return out
 
 
@@ -109,17 +115,42 @@ def distance_between(model: Model, x: Array, q: Array, first: str, second: str) 
     return distances(model, x, q, couples).min(-1, initial=np.inf)
 
 
+def hard(model: Model) -> NDArray[np.bool_]:
+    """Mask of the couples that do not give way (couples,)."""
+    return np.array([law.compliance == 0.0 for law in model.pair_laws], bool)
+
+
+def least_sizes(model: Model) -> Array:
+    """The size of the smaller collider of each couple, m (couples,)."""
+    bounds = np.array([collider.bound or np.inf for collider in model.colliders])
+    return bounds[np.array(model.couples, int).reshape(-1, 2)].min(-1)
+
+
 def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | None:
     """The deepest two hard colliders that overlap by more than a state may have: row of x, their names, depth in m."""
     if not model.touches:
         return None
     couples, colliders = np.array(model.couples, np.int64), model.mechanism.colliders
     found = distances(model, x, q, couples)
-    small = np.array([min(colliders[a].bound or np.inf, colliders[b].bound or np.inf) for a, b in couples])
-    hard = np.array([colliders[a].compliance + colliders[b].compliance == 0.0 for a, b in couples])
-    excess = np.where(hard, -found - np.minimum(ALLOWED, 1e-3 * small), -1.0)
+    excess = np.where(hard(model), -found - np.minimum(ALLOWED, 1e-3 * least_sizes(model)), -1.0)
     k, c = np.unravel_index(excess.argmax(), excess.shape)
     if excess[k, c] <= 0.0:
         return None
     a, b = couples[c]
     return int(k), colliders[a].name, colliders[b].name, float(-found[k, c])
+
+
+def ignore_overlapping(mechanism: Mechanism) -> list[tuple[str, str]]:
+    """Let colliders of bodies that overlap where environments start pass through each other, and return their names.
+
+    For loaders: in files of robots, solids of links that are no neighbours often overlap in the reference pose. Those
+    that overlap with the world are left as they are: a robot must not fall through a floor in which it starts.
+    """
+    model = Model(mechanism)
+    x, q, _ = coordinates.start(model)
+    couples = np.array([(a, b) for a, b in model.couples if model.colliders[b].body != WORLD], np.int64).reshape(-1, 2)
+    room = distances(model, x, q, couples)[0]
+    pairs = [(model.colliders[a].name, model.colliders[b].name) for a, b in couples[room < -ALLOWED]]
+    for first, second in pairs:
+        mechanism.ignore_colliders(first, second)
+    return pairs

@@ -136,6 +136,14 @@ def forward(model: Model, coordinates: Array, x: Array, q: Array) -> Pose:
     return x, q
 
 
+def start(model: Model) -> tuple[Array, Array, Array]:
+    """Poses x, q and joint coordinates (1, ...) at which environments start."""
+    bodies = model.mechanism.bodies
+    x, q = np.array([[body.position for body in bodies]]), np.array([[body.orientation for body in bodies]])
+    phi = chosen_way(model, close_loops(model, model.per_axis("start")[None], x, q))
+    return *forward(model, phi, x, q), phi
+
+
 def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:
     """Joint coordinates (N, n_axes) a step of length h (N,) at these rates before."""
     table = model.joint_table

@@ -1,4 +1,4 @@
-"""The exceptions that vigym raises on purpose; all of them are `ValueError`s."""
+"""The exceptions that vigym raises on purpose, all of them `ValueError`s, and what it warns of."""
 
 
 class VigymError(ValueError):
@@ -19,3 +19,7 @@ class InputError(VigymError):
 
 class BusyError(VigymError):
     """A Simulator that another thread is using."""
+
+
+class MechanismWarning(UserWarning):
+    """A mechanism that can be simulated, but hardly is what was meant."""

@@ -4,17 +4,17 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import wraps
 from inspect import Parameter, signature
-from itertools import repeat
 from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine.body import Body, make_body
-from vigym.engine.collider import Collider, make_collider
+from vigym.engine.collider import Collider, bits, checked_law, make_collider
 from vigym.engine.contact import Contact, make_contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
+from vigym.engine.pairing import Pairing
 from vigym.engine.shapes import Plane, Shape
 from vigym.engine.validation import Array, read_only, show, suggestion, vector
 
@@ -58,8 +58,7 @@ class Mechanism:
         self._bodies: dict[str, Body] = {}
         self._joints: dict[str, Joint] = {}
         self._contacts: dict[str, Contact] = {}
-        self._colliders: dict[str, Collider] = {}
-        self._ignored: set[frozenset[str]] = set()  # pairs of bodies that do not touch
+        self._pairing = Pairing()
         self._connections: dict[frozenset[str], str] = {}  # {parent, child} -> name of their joint
 
     @property
@@ -89,22 +88,27 @@ class Mechanism:
     @property
     def colliders(self) -> list[Collider]:
         """Colliders in the order added (a new list)."""
-        return list(self._colliders.values())
+        return list(self._pairing.colliders.values())
 
     @property
     def couples(self) -> list[tuple[int, int]]:
         """Numbers of the colliders that may touch each other, the one of a body first.
 
-        Not those of one body, nor of the world; nor of two bodies that a joint connects, or that were asked not to."""
-        found, colliders = [], self.colliders
-        for i, a in enumerate(colliders):
-            for j, b in enumerate(colliders[:i]):
-                pair = frozenset((a.body, b.body))
-                apart = len(pair) == 2 and pair not in self._connections and pair not in self._ignored
-                planes = isinstance(a.shape, Plane) and isinstance(b.shape, Plane)
-                if apart and not planes and a.meets(b):
-                    found.append((i, j) if b.body == WORLD else (j, i))
-        return sorted(found)
+        Not those of one body, nor of the world; nor of two bodies that a joint connects, or that were asked not to. A
+        body that a joint leaves free to move in the world touches the shapes of the world."""
+        joined = {pair for pair, name in self._connections.items() if self._joints[name].kind != "floating"}
+        movable = {pair for pair in joined if WORLD in pair and self._joints[self._connections[pair]].n_free > 0}
+        return self._pairing.couples(joined - movable - self._pairing.allowed)
+
+    @property
+    def pair_laws(self) -> list[dict[str, float]]:
+        """Friction, restitution, compliance and damping that `set_pair` has given to each of `couples`."""
+        return self._pairing.own_laws(self.couples)
+
+    @property
+    def untouchable(self) -> dict[str, str]:
+        """Bodies whose shapes should touch, but are all of kinds that cannot yet; such a kind (a new dict)."""
+        return dict(self._pairing.untouchable)
 
     def body(self, name: str) -> Body:
         """The body of that name."""
@@ -128,31 +132,44 @@ class Mechanism:
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
         *,
-        collide: bool = False,
+        visuals: Iterable[Shape] = (),
+        collide: bool = True,
         friction: float = 0.8,
+        restitution: float = 0.0,
+        compliance: float = 0.0,
+        damping: float = 0.0,
+        group: int = 1,
+        mask: int = -1,
     ) -> Body:
         """Add a rigid body whose frame has its origin at the centre of mass.
 
         mass: kg; or density: kg/m^3, with shapes.
         inertia: (3, 3), or (3,) for a diagonal, about the centre of mass in the body frame, kg m^2; computed
             from the shapes when left out.
+        shapes: solids of the body: they give inertia, are drawn, and touch the solids of others.
+        visuals: shapes that are only drawn.
         position, orientation: initial pose in the world, (3,) m and quaternion (4,), scalar first; counts
             only for a body that no joint ties to a parent.
-        collide: make every shape a collider (`add_collider`) with this friction, named as the body; further ones
-            have their number behind it.
+        collide: False lets all shapes pass through others. True makes every Sphere, Capsule and Box among them a
+            collider (see `add_collider`), named as the body; further ones have their number behind it. Cylinders
+            do not touch anything yet.
+        friction ... mask: of these colliders, see `add_collider`.
         """
-        body = make_body(name, mass, inertia, shapes, density, position, orientation)
+        body = make_body(name, mass, inertia, shapes, density, position, orientation, visuals)
         if body.name == WORLD:
             raise MechanismError(f"body name {WORLD!r} is reserved for the fixed world; choose another")
         _check_new(self._bodies, body.name, "body")
-        colliders = []
-        if collide:
-            names = [body.name if k == 0 else f"{body.name} {k}" for k in range(len(body.shapes))]
-            colliders = [make_collider(*part, friction=friction) for part in zip(names, repeat(name), body.shapes)]
-            for collider in colliders:
-                _check_new(self._colliders, collider.name, "collider")
+        what = f"body {body.name!r}"
+        if not isinstance(collide, bool | np.bool_):
+            raise MechanismError(f"{what}: collide must be True or False, got {show(collide)}")
+        law = {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}
+        options = checked_law(law, what) | {"group": bits(group, f"{what}: group"), "mask": bits(mask, f"{what}: mask")}
+        solids = self._pairing.of_shapes(body.name, body.shapes, **options) if collide else []
         self._bodies[body.name] = body
-        self._colliders |= {collider.name: collider for collider in colliders}
+        for solid in solids:
+            self._pairing.add(solid)
+        if collide and body.shapes and not solids:
+            self._pairing.untouchable[body.name] = type(body.shapes[0]).__name__
         return body
 
     def add_joint(
@@ -240,22 +257,61 @@ class Mechanism:
 
     @takes(make_collider)
     def add_collider(self, collider: Collider) -> Collider:
-        _check_new(self._colliders, collider.name, "collider")
         if collider.body != WORLD:
             self._check_body(collider.body, f"collider {collider.name!r}: body")
-        self._colliders[collider.name] = collider
+        self._pairing.add(collider)
         return collider
 
-    def add_ground(self, friction: float = 0.8, name: str = "ground") -> Collider:
-        """Let all colliders touch the plane z = 0, from above."""
-        return self.add_collider(name, WORLD, Plane(), friction=friction)
+    def add_ground(
+        self,
+        friction: float = 0.8,
+        name: str = "ground",
+        *,
+        restitution: float = 0.0,
+        compliance: float = 0.0,
+        damping: float = 0.0,
+        group: int = 1,
+        mask: int = -1,
+    ) -> Collider:
+        """Let all colliders touch the plane z = 0, from above; options as in `add_collider`."""
+        law = {"restitution": restitution, "compliance": compliance, "damping": damping}
+        return self.add_collider(name, WORLD, Plane(), friction=friction, **law, group=group, mask=mask)
 
     def ignore_contact(self, first: str, second: str) -> None:
-        """Let the colliders of two bodies (or of one and the "world") pass through each other."""
+        """Let two pass through each other: names of bodies or "world", which mean all their colliders, or of
+        colliders."""
+        self._pairing.ignore(self._pairing.names(first, second, (WORLD, *self._bodies), "ignore_contact"))
+
+    def allow_contact(self, first: str, second: str) -> None:
+        """Let two bodies touch that a joint connects, or a body and the "world" to which a joint ties it."""
         for name in (first, second):
             if name != WORLD:
-                self._check_body(name, "ignore_contact:")
-        self._ignored.add(frozenset((first, second)))
+                self._check_body(name, "allow_contact:")
+        self._pairing.allowed.add(frozenset((first, second)))
+
+    def ignore_colliders(self, first: str, second: str) -> None:
+        """Let two colliders pass through each other, by their names, but not the others of their bodies."""
+        self._pairing.ignore(self._pairing.names(first, second, (), "ignore_colliders"))
+
+    def set_pair(
+        self,
+        first: str,
+        second: str,
+        *,
+        friction: float | None = None,
+        restitution: float | None = None,
+        compliance: float | None = None,
+        damping: float | None = None,
+    ) -> None:
+        """Give two colliders numbers of their own, instead of those that follow from both (see `add_collider`).
+
+        first, second: names of bodies or "world", which mean all their colliders, also later ones, or of colliders.
+        What is None stays as it is. Where several calls mean the same two, the last one counts.
+        """
+        what = f"set_pair({show(first)}, {show(second)})"
+        names = self._pairing.names(first, second, (WORLD, *self._bodies), what)
+        law = {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}
+        self._pairing.set_law(names, law, what)
 
     def validate(self) -> None:
         """Raise MechanismError if there is no body; all else was checked when it was added."""
@@ -265,9 +321,9 @@ class Mechanism:
     def copy(self: Kind) -> Kind:
         """An independent mechanism with the same parts (which are immutable, hence shared)."""
         other = copy(self)  # with whatever else a subclass has
-        for name in ("_bodies", "_joints", "_contacts", "_connections", "_colliders"):
+        for name in ("_bodies", "_joints", "_contacts", "_connections"):
             setattr(other, name, dict(getattr(self, name)))
-        other._ignored = set(self._ignored)
+        other._pairing = self._pairing.copy()
         return other
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
+from vigym.engine.collider import LAW, pair_law
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
@@ -61,16 +62,20 @@ class Model:
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
-        self.touches = bool(self.couples)
-        touching = self.colliders if self.touches else []
+        self.touches, self.own_laws = bool(self.couples), self.mechanism.pair_laws
+        self.pair_laws = [
+            pair_law(self.colliders[a], self.colliders[b], own)
+            for (a, b), own in zip(self.couples, self.own_laws, strict=True)
+        ]
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
             limits=tuple(sorted({pair for joint in mechanism.joints for pair in axis_pairs(joint)})),
             loops=bool(self.tree.loops),
             cone=cone,
-            bounce=any(part.restitution > 0 for part in (*mechanism.contacts, *touching)),
-            soft=any(part.compliance > 0 for part in (*mechanism.contacts, *touching)),
+            bounce=any(contact.restitution > 0 for contact in mechanism.contacts)
+            or any(law.restitution > 0 for law in self.pair_laws),
+            soft=bool(self.soft.any()) or any(law.compliance > 0 for law in self.pair_laws),
             smooth=smooth,
             held=bool(self.held.any()),
             sags=self._touching(self.tied | self.wedged) or self.touches,
@@ -216,6 +221,8 @@ class Model:
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
+        for name in LAW:
+            getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
 
     def _sequence(self) -> list[int]:
         """Bodies, leaf to root, each after the loops whose sides meet there; from n_bodies + 1 on, loops."""

@@ -18,6 +18,7 @@ from vigym.engine.kernels.step import TICKS
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
+from vigym.engine.separation import Environment, deepest, separated
 from vigym.engine.state import STATUS, State
 from vigym.engine.validation import batch, indices
 
@@ -31,26 +32,26 @@ class Placement:
     def __init__(self, model: Model, lanes: Lanes, dt: float) -> None:
         self._model, self._lanes, self._dt = model, lanes, dt
         self._all = np.arange(lanes.num_envs)
-        self.is_checked = False
+        self.is_checked, self._overlap = False, "error"
 
-    def start(self) -> None:
+    def start(self, overlap: str) -> None:
         """Put all environments where the mechanism says, at rest; see `check_start`."""
-        model, bodies = self._model, self._model.mechanism.bodies
-        x = np.array([[body.position for body in bodies]])
-        q = np.array([[body.orientation for body in bodies]])
-        phi = coordinates.chosen_way(model, coordinates.close_loops(model, model.per_axis("start")[None], x, q))
-        x, q = coordinates.forward(model, phi, x, q)
-        rest = np.zeros_like(x)
-        self._put(self._all, State(x, q, rest, rest), phi, np.zeros_like(phi), np.array([self._dt]))
+        self._overlap = overlap
+        x, q, phi = coordinates.start(self._model)
+        state, rates, h0 = State(x, q, np.zeros_like(x), np.zeros_like(x)), np.zeros_like(phi), np.array([self._dt])
+        if overlap == "separate":
+            self._check(self._all[:1], state, phi)
+            state, phi = self._apart(self._all[:1], state, phi, rates, h0)
+        self._put(self._all, state, phi, rates, h0)
 
     def check_start(self) -> None:
         """Check where environments were made, when that is first used."""
         if not self.is_checked:
             state = State(*(self._lanes.get(name) for name in "xqvw"))
             self._check(self._all, state, self._lanes.values("angle"))
-            self._write(self._all)
+            self._write(self._all, self._overlap)
 
-    def set(self, env: Indices, given: Mapping[str, Any]) -> None:
+    def set(self, env: Indices, given: Mapping[str, Any], overlap: str) -> None:
         """Set what is given of x, q, v and w of the environments `env`; the rest stays as it is."""
         model, new = self._model, self._completed(env, given)
         if "x" in given or "q" in given:
@@ -59,12 +60,17 @@ class Placement:
             phi = self._lanes.values("angle")[env]  # with the turns counted so far
         self._check(env, new, phi)
         h0 = self._step_before(new.w)
-        self._write(env, new, phi, coordinates.velocities(model, *new, h0), h0)
+        rates = coordinates.velocities(model, *new, h0)
+        if overlap == "separate":
+            new, phi = self._apart(env, new, phi, rates, h0)
+        self._write(env, overlap, new, phi, rates, h0)
 
     def set_joints(
-        self, env: Indices, positions: ArrayLike, velocities: ArrayLike | None, roots: Mapping[str, Any]
+        self, env: Indices, positions: ArrayLike, velocities: ArrayLike | None, roots: Mapping[str, Any], overlap: str
     ) -> None:
         """Set the environments `env` from joint coordinates and rates, and from x, q, v and w of bodies that float."""
+        if unknown := roots.keys() - set("xqvw"):
+            raise TypeError(f"set_joint_state() got an unexpected keyword argument {min(unknown)!r}")
         model, n, axes = self._model, self._lanes.num_envs, (self._model.n_axes,)
         phi = batch(positions, "positions", n, axes, StateError, env)
         rates = np.zeros_like(phi) if velocities is None else batch(velocities, "velocities", n, axes, StateError, env)
@@ -81,7 +87,9 @@ class Placement:
         if model.loops.joints:  # joints that close loops have coordinates of their own
             phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
         self._check(env, new, phi, closed=not model.loops.joints)
-        self._write(env, new, phi, rates, h0)
+        if overlap == "separate":
+            new, phi = self._apart(env, new, phi, rates, h0)
+        self._write(env, overlap, new, phi, rates, h0)
 
     def published(self, name: str) -> Array:
         """A field that contacts publish; of a start that nobody has used yet, without leaving a trace of the look."""
@@ -136,6 +144,29 @@ class Placement:
         v[:, floats], w[:, floats] = roots.v[:, floats], roots.w[:, floats]  # to the bit
         return State(x[n:], q[n:], v, w)
 
+    def _apart(self, env: Indices, state: State, phi: Array, rates: Array, h0: Array) -> tuple[State, Array]:
+        """The state with what overlaps moved apart, and its joint coordinates; velocities of joints and of bodies that
+        float stay. StateError where there is no way."""
+        model, phi = self._model, phi.copy()
+        x, q, v, w = (part.copy() for part in state)
+        offset, bounds, bounded = (self._lanes.get(name)[env] for name in ("offset", "bounds", "bounded"))
+        for k in np.flatnonzero(deepest(model, x, q, offset[..., 0]) > 0.0):
+            if model.loops.joints:
+                raise StateError("overlap='separate' does not go together with joints that close loops")
+            here, one = Environment(offset[k, :, 0], bounds[k], bounded[k]), slice(k, k + 1)
+            found = separated(model, x[k], q[k], phi[k], here)
+            if found is None:
+                what = collisions.overlaps(model, x[one], q[one])
+                names = f"colliders {what[1]!r} and {what[2]!r} overlap by {what[3]:.3g} m" if what else "contacts sink"
+                raise StateError(
+                    f"{names} in environment {env[k]}, and no motion that joints and limits allow was found that moves "
+                    "all bodies apart: start them apart, or let some pass through others with ignore_contact"
+                )
+            x[k], q[k], phi[k] = found
+            moved = self._state_of(phi[one], rates[one], State(x[one], q[one], v[one], w[one]), h0[one])
+            x[one], q[one], v[one], w[one] = moved
+        return State(x, q, v, w), phi
+
     def _step_before(self, w: Array) -> Array:
         """Length of the step (N,) that can have led to these spins: dt, halved as often as needed."""
         spin = np.linalg.norm(w, axis=-1).max(-1)
@@ -147,13 +178,14 @@ class Placement:
         limits = self._lanes.get("bounds")[env], self._lanes.get("bounded")[env]
         check_state(self._model, self._dt, state, limits, env, phi, closed=closed)
 
-    def _write(self, env: Indices, *state: Any) -> None:
+    def _write(self, env: Indices, overlap: str, *state: Any) -> None:
         """Write a `state` (see `_put`), or leave the one that is there; StateError, and nothing has changed, if a hard
-        contact is deep in the ground."""
+        contact is deep in the ground, or if colliders are in each other and that is not to be kept."""
         with self._lanes.undone(env):
             if state:
                 self._put(env, *state)
-            self._check_overlap(env)
+            if overlap != "keep":
+                self._check_overlap(env)
             for name, number, depth in self.sunk(env):
                 raise StateError(
                     f"contact {name!r} of environment {number} penetrates its plane by {depth:.3g} m: start it at or "

@@ -34,7 +34,7 @@ def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
             "name": body.name,
             "mass": body.mass,
             "inertia": body.inertia.tolist(),
-            "shapes": [shape_to_json(shape) for shape in body.shapes],
+            "shapes": [shape_to_json(shape) for shape in body.drawn],
         }
         for body in mechanism.bodies
     ]
@@ -127,7 +127,7 @@ def read_mechanism(head: Mapping[str, Any]) -> Mechanism:
     for body in head["bodies"]:
         told = picked(body, ("name", "mass", "inertia", "shapes"), "a body")
         shapes = [read_shape(shape) for shape in told["shapes"]]
-        mechanism.add_body(readable(told["name"]), told["mass"], told["inertia"], shapes)
+        mechanism.add_body(readable(told["name"]), told["mass"], told["inertia"], visuals=shapes)
     mechanism.validate()
     names = {body.name for body in mechanism.bodies}
     for contact in head["contacts"]:

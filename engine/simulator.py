@@ -9,6 +9,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from vigym.engine import collisions, coordinates, diagnostics, parameters
+from vigym.engine.admission import checked_overlap
+from vigym.engine.advice import advise
 from vigym.engine.collisions import Contacts
 from vigym.engine.controls import Controls, named
 from vigym.engine.errors import InputError
@@ -24,7 +26,7 @@ from vigym.engine.rotation import Array
 from vigym.engine.saving import Saved, attributes, pack, signature, unpack
 from vigym.engine.state import STATUS, State, Status
 from vigym.engine.turn import alone, busy
-from vigym.engine.validation import batch, chosen, count, number, show
+from vigym.engine.validation import batch, chosen, count, number, one_of
 
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature")  # anew in a copy
@@ -44,6 +46,7 @@ class Simulator:
     more, a contact pushes by smoothing / gap before it touches, and gradients respond to nearby contacts
     num_threads: threads that share the environments; results do not depend on it
     compiled: False runs the kernels as plain Python on NumPy, slow but open to a debugger
+    overlap: of colliders and contacts at the start, see `set_state`
 
     Environments start with all joints at zero (or at the nearest limit), at rest, and bodies without joint at the
     position and orientation given to `add_body`.
@@ -60,19 +63,19 @@ class Simulator:
         smoothing: float = 0.0,
         num_threads: int = 1,
         compiled: bool = True,
+        overlap: str = "error",
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise InputError(f"mechanism must be a vigym.Mechanism, got {type(mechanism).__name__}")
-        if not isinstance(cone, str) or cone not in CONES:
-            raise InputError(f"cone must be one of {', '.join(CONES)}, got {show(cone)}")
         self.dt = number(dt, "dt", InputError, above=0.0)
         self.tolerance = number(tolerance, "tolerance", InputError, above=0.0)
         self.smoothing = number(smoothing, "smoothing", InputError, at_least=0.0)
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
-        self.cone, self.compiled = cone, compiled
+        self.cone, self.compiled = one_of(cone, CONES, "cone"), compiled
         self.model = Model(mechanism, cone, smooth=self.smoothing > 0)
+        advise(self.model)
         self._build()
-        self._placement.start()
+        self._placement.start(checked_overlap(overlap))
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = name.startswith("_") or name == "recorders" or type(self) is not Simulator
@@ -110,6 +113,8 @@ class Simulator:
         v: ArrayLike | None = None,
         w: ArrayLike | None = None,
         mask: ArrayLike | None = None,
+        *,
+        overlap: str = "error",
     ) -> None:
         """Set pose and velocity; what is left out stays as it is.
 
@@ -117,11 +122,13 @@ class Simulator:
         the environments to set, the others keep state and warm start; targets of drives stay. Whatever else the last
         step left is forgotten: an impact that is not over, full turns of joints, the length of a step that was cut
         (`save` keeps them). A state with a NaN, an open joint, a hard contact too deep or a coordinate beyond its
-        limits raises StateError and changes nothing.
+        limits raises StateError and changes nothing. `overlap="separate"` moves what overlaps apart, by the smallest
+        motion that joints and limits allow (docs/contact.md); StateError if there is none. `"keep"` leaves colliders
+        in each other, to be pushed apart slowly.
         """
         given = {name: value for name, value in zip("xqvw", (x, q, v, w), strict=True) if value is not None}
         env = chosen(mask, self.num_envs)
-        self._placement.set(env, given)
+        self._placement.set(env, given, checked_overlap(overlap))
         self._jump(env)
 
     @alone
@@ -130,6 +137,8 @@ class Simulator:
         positions: ArrayLike,
         velocities: ArrayLike | None = None,
         mask: ArrayLike | None = None,
+        *,
+        overlap: str = "error",
         **roots: ArrayLike,
     ) -> None:
         """Set all poses from joint coordinates (num_envs, n_axes) or (n_axes,), as `joint_positions` orders them.
@@ -137,12 +146,10 @@ class Simulator:
         Bodies without a joint keep their pose and velocity, or take them from `roots`: x, q, v, w as in `set_state`,
         of which only the rows of these bodies count. In a mechanism with loops, the nearest coordinates and
         velocities that close them are taken. Velocities are those over the step that led here: the state is where a
-        step at these velocities ends.
+        step at these velocities ends. overlap: as in `set_state`.
         """
-        if unknown := roots.keys() - set("xqvw"):
-            raise TypeError(f"set_joint_state() got an unexpected keyword argument {min(unknown)!r}")
         env = chosen(mask, self.num_envs)
-        self._placement.set_joints(env, positions, velocities, roots)
+        self._placement.set_joints(env, positions, velocities, roots, checked_overlap(overlap))
         self._jump(env)
 
     def _jump(self, env: Container[int]) -> None:
@@ -216,8 +223,8 @@ class Simulator:
         read: Sequence[str] = ("x", "q", "v", "w"),
         out: Mapping[str, Array] | None = None,
     ) -> dict[str, Array]:
-        """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest. An
-        interrupt leaves whole steps, as in `step`.
+        """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
+        Interrupts leave whole steps.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
         steps: number of steps, if no control has it in front

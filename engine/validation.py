@@ -99,6 +99,13 @@ def identifier(value: Any, what: str, error: type[VigymError] = MechanismError) 
     return str(value)  # a plain str also for NumPy's string scalars
 
 
+def one_of(value: Any, allowed: Iterable[str], what: str, error: type[VigymError] = InputError) -> str:
+    """A string that is one of those allowed."""
+    if not isinstance(value, str) or value not in allowed:
+        raise error(f"{what} must be one of {', '.join(allowed)}, got {show(value)}")
+    return str(value)
+
+
 def suggestion(value: str, known: Iterable[str]) -> str:
     """The end of an "unknown name" message: the close matches, else everything there is (up to 10)."""
     names = list(known)

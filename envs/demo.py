@@ -37,7 +37,7 @@ def chain() -> Simulator:
     n = 20
     mechanism = Mechanism()
     for k in range(n):
-        mechanism.add_body(f"link {k}", mass=1.0, shapes=[Cylinder(0.05, 1.0)])
+        mechanism.add_body(f"link {k}", mass=1.0, shapes=[Cylinder(0.05, 1.0)], collide=False)
         if k:
             anchors = {"parent_anchor": (0, 0, 0.5), "child_anchor": (0, 0, -0.5)}
             mechanism.add_joint(f"joint {k}", "spherical", f"link {k - 1}", f"link {k}", **anchors)
@@ -56,7 +56,7 @@ def fourbar() -> Simulator:
     mechanism = Mechanism()
     hinge: dict = {"kind": "revolute", "axis": (0, 1, 0)}
     for name in ("left", "top", "right"):
-        mechanism.add_body(name, mass=1.0, shapes=[Box((1.0, 0.05, 0.05))])
+        mechanism.add_body(name, mass=1.0, shapes=[Box((1.0, 0.05, 0.05))], collide=False)
     left, right = (-0.5, 0, 0), (0.5, 0, 0)
     mechanism.add_joint("A", parent="world", child="left", parent_anchor=(0, 0, 2), child_anchor=left, **hinge)
     mechanism.add_joint("B", parent="left", child="top", parent_anchor=right, child_anchor=left, **hinge)

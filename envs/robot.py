@@ -83,7 +83,7 @@ class RobotTask(Task):
             lift = (short[:, up > 1e-6] / up[up > 1e-6]).max(-1)
             roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)
-        given = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}
+        given: dict[str, Any] = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}
         given["q"][~mask] = 1.0, 0.0, 0.0, 0.0
         self.sim.set_joint_state(phi, self.rows(env, rates)[0], mask, **given)
 

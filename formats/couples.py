@@ -1,18 +1,19 @@
-"""Colliders as other engines need them: which bodies never touch, and what two surfaces are to each other."""
+"""Colliders as other engines need them: what two surfaces are to each other, and mechanisms without any."""
 
-from math import sqrt
-
-from vigym.engine.collider import Collider
+from vigym.engine.collider import PairLaw, pair_law
 from vigym.engine.mechanism import Mechanism
 
 
-def pair_friction(a: Collider, b: Collider) -> float:
-    """Coulomb coefficient of two colliders."""
-    return sqrt(a.friction * b.friction)
+def laws(mechanism: Mechanism) -> dict[tuple[int, int], PairLaw]:
+    """Laws of the colliders that may touch, by their numbers, the smaller one first."""
+    colliders, found = mechanism.colliders, {}
+    for (a, b), own in zip(mechanism.couples, mechanism.pair_laws, strict=True):
+        found[min(a, b), max(a, b)] = pair_law(colliders[a], colliders[b], own)
+    return found
 
 
 def without_colliders(mechanism: Mechanism) -> Mechanism:
     """The same mechanism, whose bodies pass through each other: for coordinates, which overlap does not change."""
     other = mechanism.copy()
-    other._colliders.clear()
+    other._pairing.colliders.clear()
     return other

@@ -48,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from vigym import Simulator
 
         Simulator.__init__.__kwdefaults__["compiled"] = False
+    # free fall is what many tests are about; those of the warning ask for it with pytest.warns
+    config.addinivalue_line("filterwarnings", "ignore::vigym.MechanismWarning")
     # Registered as a plugin because hooks of this file see only what lies below its own folder.
     config.pluginmanager.register(RootIsNotATestPackage())
 

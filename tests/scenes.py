@@ -210,7 +210,8 @@ def on_planes(
         probe.add_body("probe", mass=1.0, inertia=(1, 1, 1))
         frame = np.array([*probe.add_contact("probe", "probe", normal=normal).tangents, normal])
         orientation = quaternion(Rotation.from_matrix(frame.T))
-        m.add_body(f"body {k}", mass=mass, shapes=[shape], position=height * normal, orientation=orientation)
+        place = {"position": height * normal, "orientation": orientation}
+        m.add_body(f"body {k}", mass=mass, shapes=[shape], collide=False, **place)
         for j, point in enumerate(points):
             m.add_contact(f"contact {k} {j}", f"body {k}", point, radius=radius, friction=cf, normal=normal)
     return m

@@ -29,7 +29,7 @@ def free_chain(links: int = 10, dt: float = 0.01, seconds: float = 10.0) -> Scen
     link = Cylinder(snake.RADIUS, snake.LENGTH, orientation=snake.ALONG_X)
     parent = "world"
     for k in range(links):
-        m.add_body(f"link {k}", mass=snake.MASS, shapes=[link])
+        m.add_body(f"link {k}", mass=snake.MASS, shapes=[link], collide=False)
         anchor = right if k else (0, 0, 0)
         m.add_joint(f"joint {k}", "spherical", parent, f"link {k}", parent_anchor=anchor, child_anchor=left)
         parent = f"link {k}"
@@ -45,7 +45,7 @@ def flying_chain(links: int = 10, dt: float = 0.01, seconds: float = 10.0) -> Sc
     left, right = (-snake.LENGTH / 2, 0, 0), (snake.LENGTH / 2, 0, 0)
     link = Cylinder(snake.RADIUS, snake.LENGTH, orientation=snake.ALONG_X)
     for k in range(links):
-        m.add_body(f"link {k}", mass=snake.MASS, shapes=[link])
+        m.add_body(f"link {k}", mass=snake.MASS, shapes=[link], collide=False)
         if k:
             ends = {"parent_anchor": right, "child_anchor": left}
             m.add_joint(f"joint {k}", "spherical", f"link {k - 1}", f"link {k}", **ends)

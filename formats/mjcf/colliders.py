@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 
-from vigym.engine.collider import Collider
+from vigym.engine.collider import Collider, PairLaw
 from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Plane, Sphere
-from vigym.formats.couples import pair_friction
+from vigym.formats.couples import laws
+from vigym.formats.mjcf.rebound import bouncing
 from vigym.formats.text import text
 
 SOFT = "MuJoCo's softness is an acceleration by depth (solref), not a compliance in m/N"
@@ -42,14 +43,20 @@ def collider_names(mechanism: Mechanism) -> list[str]:
 
 
 def add_colliders(
-    mechanism: Mechanism, tree: Tree, elements: Mapping[str, ET.Element], option: ET.Element, contact: ET.Element
+    mechanism: Mechanism,
+    tree: Tree,
+    elements: Mapping[str, ET.Element],
+    option: ET.Element,
+    contact: ET.Element,
+    solref: tuple[float, float],
 ) -> None:
     """Write the geoms of all colliders into their bodies, and who touches whom into `option` and `contact`."""
     colliders, couples, names = mechanism.colliders, mechanism.couples, collider_names(mechanism)
     welded = _welded(mechanism, tree)
     _check(mechanism, welded)
     written = {k for k, c in enumerate(colliders) if _possible(c, welded)}  # nothing touches the others
-    free = _open(colliders) & written
+    common = laws(mechanism)
+    free = _open(colliders, common) & written
     for k, (collider, name) in enumerate(zip(colliders, names, strict=True)):
         if k in written:
             ET.SubElement(elements[collider.body], "geom", {"name": name, **_geom(collider, k in free)})
@@ -61,9 +68,12 @@ def add_colliders(
         ET.SubElement(contact, "exclude", body1=first, body2=second)
     for i, j in couples:
         if (min(i, j), max(i, j)) not in own:
-            friction = pair_friction(colliders[i], colliders[j])
-            between = {"geom1": names[i], "geom2": names[j], "friction": text([friction, friction, 0.0, 0.0, 0.0])}
-            ET.SubElement(contact, "pair", between | {"condim": _condim(friction)})
+            law = common[min(i, j), max(i, j)]
+            friction = text([law.friction, law.friction, 0.0, 0.0, 0.0])
+            pair = {"geom1": names[i], "geom2": names[j], "friction": friction, "condim": _condim(law.friction)}
+            if law.restitution > 0.0:
+                pair["solref"] = text(bouncing(law.restitution, solref))
+            ET.SubElement(contact, "pair", pair)
 
 
 def _welded(mechanism: Mechanism, tree: Tree) -> dict[str, str]:
@@ -75,11 +85,22 @@ def _welded(mechanism: Mechanism, tree: Tree) -> dict[str, str]:
     return found
 
 
-def _open(colliders: list[Collider]) -> set[int]:
-    """Numbers of the colliders that MuJoCo's own search finds: of one friction, and all of them touch each other."""
-    kinds = {k: (c.friction, c.group, c.mask) for k, c in enumerate(colliders) if c.meets(c)}
-    common = Counter(kinds.values()).most_common(1)
-    return {k for k, kind in kinds.items() if kind == common[0][0]} if common else set()
+def _open(colliders: list[Collider], common: Mapping[tuple[int, int], PairLaw]) -> set[int]:
+    """Numbers of the colliders that MuJoCo's own search finds: of one friction, without rebound, and all of them touch
+    each other."""
+    special = {
+        k
+        for (i, j), law in common.items()
+        if law.restitution > 0.0 or law.friction != (colliders[i].friction * colliders[j].friction) ** 0.5
+        for k in (i, j)
+    }
+    kinds = {
+        k: (c.friction, c.group, c.mask)
+        for k, c in enumerate(colliders)
+        if c.group & c.mask and c.restitution == 0.0 and k not in special
+    }
+    usual = Counter(kinds.values()).most_common(1)
+    return {k for k, kind in kinds.items() if kind == usual[0][0]} if usual else set()
 
 
 def _found(colliders: list[Collider], free: set[int], welded: Mapping[str, str]) -> set[tuple[int, int]]:
@@ -123,9 +144,10 @@ def _geom(collider: Collider, free: bool) -> dict[str, str]:
 def _check(mechanism: Mechanism, welded: Mapping[str, str]) -> None:
     """MechanismError for the first collider that something could touch and that MuJoCo cannot have."""
     colliders = mechanism.colliders
+    for (i, j), law in laws(mechanism).items():
+        if law.compliance > 0.0:
+            raise MechanismError(f"colliders {colliders[i].name!r} and {colliders[j].name!r}: {SOFT}")
     for k in sorted({k for couple in mechanism.couples for k in couple}):
         collider = colliders[k]
-        if collider.compliance:
-            raise MechanismError(f"collider {collider.name!r}: {SOFT}")
         if not _possible(collider, welded):
             raise MechanismError(f"collider {collider.name!r}: MuJoCo has no planes of bodies that move; take a Box")

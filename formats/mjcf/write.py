@@ -19,6 +19,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import rotate
 from vigym.engine.validation import show
 from vigym.formats.mjcf.colliders import SOFT, add_colliders, plane_name
+from vigym.formats.mjcf.rebound import bouncing
 from vigym.formats.text import text
 from vigym.formats.tree import first_axes, shallow_tree
 
@@ -84,8 +85,9 @@ def to_mjcf(
             _joints(elements[body.name], joint, integrator == "Euler")
             _drives(actuator, joint, integrator == "Euler")
     _loops(mechanism, tree, elements, equality, planar_loops)
-    _contacts(mechanism, elements, contact, SOLREF if solref is None else solref)
-    add_colliders(mechanism, tree, elements, option, contact)
+    stiffness = SOLREF if solref is None else solref
+    _contacts(mechanism, elements, contact, stiffness)
+    add_colliders(mechanism, tree, elements, option, contact, stiffness)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
 
@@ -192,28 +194,6 @@ def _loops(
             ET.SubElement(equality, kind, name=f"{joint.name} {k}", site1=sites[0], site2=sites[1])
 
 
-def rebound(damping_ratio: float) -> float:
-    """Restitution of a contact that is a spring and a damper, until it would begin to pull.
-
-    y'' + 2 zeta y' + y = 0, y(0) = 0, y'(0) = 1 pushes until y'' = 0. There, with zeta = sin(b),
-    y' = -exp(-(pi - 2 b) tan(b)); and, where zeta = cosh(c) > 1, y' = -exp(-2 c / tanh(c)).
-    """
-    if damping_ratio < 1.0:
-        b = np.arcsin(damping_ratio)
-        return float(np.exp(-(np.pi - 2 * b) * np.tan(b)))
-    c = max(float(np.arccosh(damping_ratio)), 1e-9)
-    return float(np.exp(-2 * c / np.tanh(c)))
-
-
-def _bouncing(restitution: float, solref: tuple[float, float]) -> tuple[float, float]:
-    """Time constant and damping ratio of contacts as stiff as those of `solref` that rebound; by bisection."""
-    low, high = 1e-4, 1e4
-    for _ in range(60):
-        middle = np.sqrt(low * high)
-        low, high = (middle, high) if rebound(middle) > restitution else (low, middle)
-    return solref[0] * solref[1] / low, float(low)  # MuJoCo's frequency is 1 / (time constant x damping ratio)
-
-
 def _contacts(
     mechanism: Mechanism, elements: dict[str, ET.Element], contact: ET.Element, solref: tuple[float, float]
 ) -> None:
@@ -237,7 +217,7 @@ def _contacts(
         condim = "3" if c.friction > 0 else "1"
         pair = {"geom1": planes[key], "geom2": c.name, "condim": condim, "friction": friction}
         if c.restitution > 0:
-            pair["solref"] = text(_bouncing(c.restitution, solref))
+            pair["solref"] = text(bouncing(c.restitution, solref))
         ET.SubElement(contact, "pair", pair)
 
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from vigym.engine.collider import Collider
+from vigym.engine.collider import Collider, pair_law
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Sphere
-from vigym.formats.couples import pair_friction
+from vigym.formats.couples import laws
 from vigym.formats.pybullet.ground import Surface, set_surface, surface_of
 from vigym.formats.pybullet.handle import Handle, Link, module
 
@@ -23,11 +23,15 @@ MOST_FRICTION = 10.0  # of a pair of links: PyBullet cuts off what is above
 
 def check_colliders(mechanism: Mechanism) -> None:
     """MechanismError for the first couple of colliders whose surfaces PyBullet cannot have."""
-    for couple in mechanism.couples:
-        pair = [mechanism.colliders[k] for k in couple]
-        what = f"colliders {pair[0].name!r} and {pair[1].name!r}"
-        if pair_friction(*pair) > MOST_FRICTION:
+    for couple, law in laws(mechanism).items():
+        first, second = pair = [mechanism.colliders[k] for k in couple]
+        what = f"colliders {first.name!r} and {second.name!r}"
+        if law.friction > MOST_FRICTION:
             raise MechanismError(f"{what}: PyBullet has no friction above {MOST_FRICTION:g}")
+        if law != pair_law(first, second, {}):
+            raise MechanismError(f"{what}: PyBullet has no laws of pairs (set_pair)")
+        if law.restitution > 0.0 and first.restitution != second.restitution:
+            raise MechanismError(f"{what}: PyBullet multiplies restitutions; give both the same one")
         dampings = [collider.damping for collider in pair]
         soft = [collider.damping for collider in pair if collider.compliance]
         if soft and sum(soft) != max(dampings):

@@ -61,7 +61,7 @@ def _laws(part: Contact | Collider) -> tuple[float, float, float, float]:
     """Friction, restitution, compliance and damping as PyBullet needs them."""
     if isinstance(part, Contact):
         return part.friction, part.restitution, part.compliance, part.damping
-    return sqrt(part.friction), 0.0, part.compliance, part.damping
+    return sqrt(part.friction), sqrt(part.restitution), part.compliance, part.damping
 
 
 def _touched(mechanism: Mechanism) -> list[frozenset[int]]:

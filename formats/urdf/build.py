@@ -30,7 +30,7 @@ def build(arrangement: Arrangement, joints: Sequence[JointPart]) -> Mechanism:
                 group.name,
                 mass=group.mass,
                 inertia=group.inertia,
-                shapes=group.shapes(),
+                visuals=group.shapes(),
                 position=rest.apply(group.com),
                 orientation=rest.orientation,
             )

@@ -13,11 +13,9 @@ def snake(links: int = 5) -> Mechanism:
     m = Mechanism()
     m.add_ground()
     m.add_body("box", mass=0.5, shapes=[Box((0.1, 0.1, 0.1))], position=(0.1, 0, 0.05))
-    m.add_collider("box", "box", Box((0.1, 0.1, 0.1)))
     for k in range(links):
         name = f"link{k}"
         m.add_body(name, mass=0.2, shapes=[Capsule(0.03, 0.1)], position=(0, 0, 0.8 - 0.1 * k))
-        m.add_collider(name, name, Capsule(0.03, 0.1))
         if k:
             ends = {"parent_anchor": (0, 0, -0.05), "child_anchor": (0, 0, 0.05)}
             m.add_joint(name, "spherical", f"link{k - 1}", name, **ends)

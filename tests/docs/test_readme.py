@@ -13,6 +13,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = (
     "README.md",
     "docs/accuracy.md",
+    "docs/contact.md",
     "docs/simulation.md",
     "docs/pictures.md",
     "docs/replay.md",

@@ -14,7 +14,7 @@ from vigym.benchmarks.runner import Runner, Vigym
 from vigym.benchmarks.scenes import Scene, build
 from vigym.engine.rotation import from_rotation_vector, rotate
 from vigym.engine.state import State
-from vigym.formats.mjcf.write import rebound
+from vigym.formats.mjcf.rebound import rebound
 
 pytest.importorskip("mujoco")
 pybullet = pytest.importorskip("pybullet")

@@ -14,7 +14,7 @@ from vigym.benchmarks.scenes import Scene
 from vigym.benchmarks.scenes.scene import at_rest
 from vigym.engine.rotation import from_rotation_vector, multiply, rotation_matrix
 from vigym.engine.state import State
-from vigym.formats.mjcf.write import rebound
+from vigym.formats.mjcf.rebound import rebound
 from vigym.formats.pybullet.urdf_text import roll_pitch_yaw
 
 KINDS = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "custom")

@@ -11,8 +11,7 @@ GAP = 1e-8  # m, boxes; spheres and capsules are better
 
 
 def add(m: Mechanism, name: str, shape, position, mass: float = 1.0, friction: float = 0.8, turn=(1, 0, 0, 0)) -> None:
-    m.add_body(name, mass=mass, shapes=[shape], position=position, orientation=turn)
-    m.add_collider(name, name, shape, friction=friction)
+    m.add_body(name, mass=mass, shapes=[shape], position=position, orientation=turn, friction=friction)
 
 
 def about(axis, angle: float) -> np.ndarray:
@@ -93,7 +92,6 @@ def test_a_pinched_capsule_does_not_creep():
     m = Mechanism()
     for name, side in (("left", -1.0), ("right", 1.0)):
         m.add_body(name, mass=1.0, shapes=[Box((0.02, 0.1, 0.1))])
-        m.add_collider(name, name, Box((0.02, 0.1, 0.1)))
         drive = {"kp": 1e4, "kd": 100.0, "effort_limit": 20.0, "target": 0.02}
         m.add_joint(name, "prismatic", "world", name, axis=(-side, 0, 0), parent_anchor=(0.06 * side, 0, 0), **drive)
     add(m, "rod", Capsule(0.05, 0.05), (0, 0, 0), mass=0.1)

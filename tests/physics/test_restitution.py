@@ -60,7 +60,8 @@ def bounce(masses: list[float], speeds: list[float], gravity: float, h: float) -
     """Largest upward speed of balls side by side, which come down in the first step, or lie on the ground."""
     m = Mechanism(gravity=(0, 0, -gravity))
     for k, (mass, speed) in enumerate(zip(masses, speeds, strict=True)):
-        m.add_body(f"ball {k}", mass=mass, shapes=[Sphere(RADIUS)], position=(k, 0, RADIUS + 0.5 * h * speed))
+        at = (k, 0, RADIUS + 0.5 * h * speed)
+        m.add_body(f"ball {k}", mass=mass, shapes=[Sphere(RADIUS)], position=at, collide=False)
         m.add_contact(f"skin {k}", f"ball {k}", radius=RADIUS, friction=0.3, restitution=0.8)
     sim = Simulator(m, dt=h)
     sim.set_state(v=[[0, 0, -speed] for speed in speeds])
@@ -84,7 +85,7 @@ def test_each_of_many_balls_bounces():
     m, count = Mechanism(), 20
     for k, mass in enumerate(np.geomspace(1e-6, 1e6, count)):
         height = RADIUS + 0.05 + 0.03 * (7 * k % 10)
-        m.add_body(f"ball {k}", mass=mass, shapes=[Sphere(RADIUS)], position=(k, 0, height))
+        m.add_body(f"ball {k}", mass=mass, shapes=[Sphere(RADIUS)], position=(k, 0, height), collide=False)
         m.add_contact(f"skin {k}", f"ball {k}", radius=RADIUS, friction=0.3, restitution=0.5)
     sim = Simulator(m, dt=0.01)
     v = advance(sim, 40, lambda: sim.state.v[0, :, 2])

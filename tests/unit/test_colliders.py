@@ -85,6 +85,10 @@ def test_which_colliders_may_touch():
     m.add_joint("hinge", "revolute", "a", "b")
     m.ignore_contact("c", "world")
     assert couples() == everything - {("a", "b"), ("b", "a2"), ("c", "ground")}
+    m.allow_contact("b", "a")
+    assert couples() == everything - {("c", "ground")}
+    with pytest.raises(MechanismError, match="allow_contact: 'd' is unknown"):
+        m.allow_contact("a", "d")
 
 
 def test_shapes_of_a_body_as_colliders():
@@ -95,9 +99,87 @@ def test_shapes_of_a_body_as_colliders():
         ("dumbbell", "dumbbell", 0.3),
         ("dumbbell 1", "dumbbell", 0.3),
     ]
-    with pytest.raises(MechanismError, match="shape must be"):
-        m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.2)], collide=True)
-    assert [body.name for body in m.bodies] == ["dumbbell"]
+    m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.2)])  # touches nothing yet
+    m.add_body("ghost", mass=1.0, shapes=[Sphere(0.1)], collide=False)
+    m.add_body("painted", mass=1.0, inertia=(1.0, 1.0, 1.0), visuals=[Sphere(0.1)])
+    assert len(m.colliders) == 2
+
+
+def test_visuals_are_only_drawn():
+    m = Mechanism()
+    solid, paint = Sphere(0.1), Box((1.0, 1.0, 0.1), position=(0, 0, 3.0))
+    body = m.add_body("ball", mass=1.0, shapes=[solid], visuals=[paint])
+    assert (body.shapes, body.visuals, body.drawn) == ((solid,), (paint,), (solid, paint))
+    np.testing.assert_array_equal(body.inertia, 0.4 * 0.1**2 * np.eye(3))  # that of the ball alone
+    assert [collider.shape for collider in m.colliders] == [solid]
+    with pytest.raises(MechanismError, match="neither inertia nor shapes"):
+        m.add_body("ghost", mass=1.0, visuals=[paint])
+    with pytest.raises(MechanismError, match="'ghost': visuals must be a sequence"):
+        m.add_body("ghost", mass=1.0, shapes=[solid], visuals=[3])
+
+
+def test_colliders_of_bodies_with_similar_names():
+    # "ball 1" is the second shape of "ball"; a body of that name still gets its own
+    m = Mechanism()
+    two_balls = [Sphere(0.1, position=(0.1, 0, 0)), Sphere(0.1, position=(-0.1, 0, 0))]
+    m.add_body("ball", mass=1.0, shapes=two_balls)
+    m.add_body("ball 1", mass=1.0, shapes=two_balls)
+    assert [(c.name, c.body) for c in m.colliders] == [
+        ("ball", "ball"),
+        ("ball 1", "ball"),
+        ("ball 1 1", "ball 1"),
+        ("ball 1 2", "ball 1"),
+    ]
+    with pytest.raises(MechanismError, match=r"'ball' exists already \(shapes of body 'ball' are colliders\)"):
+        m.add_collider("ball", "ball", Sphere(0.2))
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"collide": "no"}, "'a': collide must be True or False"),
+        ({"friction": -0.1}, "'a': friction"),
+        ({"restitution": 1.1}, "'a': restitution must be at most 1"),
+        ({"restitution": 0.5, "compliance": 1e-4}, "'a': a soft collider rebounds by its compliance"),
+        ({"damping": np.nan}, "'a': damping"),
+        ({"mask": 2**70}, "'a': mask must be an integer of 64 bits"),
+    ],
+)
+def test_options_of_shapes_are_checked(options, what):
+    m = Mechanism()
+    with pytest.raises(MechanismError, match=what):
+        m.add_body("a", mass=1.0, shapes=[Sphere(0.1)], **options)
+    assert not m.bodies
+    assert not m.colliders
+
+
+def test_a_floating_joint_connects_nothing():
+    m = Mechanism()
+    m.add_ground()
+    m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)])
+    m.add_joint("free", "floating", "world", "ball")
+    assert m.couples == [(1, 0)]
+
+
+def test_ignored_colliders_and_bodies():
+    m = Mechanism()
+    for name in ("a", "b"):
+        m.add_body(name, mass=1.0, shapes=[Sphere(0.1, position=(s, 0, 0)) for s in (-0.2, 0.2)])
+    assert m.couples == [(0, 2), (0, 3), (1, 2), (1, 3)]
+    m.ignore_colliders("a", "b 1")
+    assert m.couples == [(0, 2), (1, 2), (1, 3)]
+    m.ignore_contact("a", "b 1")  # all of body a
+    assert m.couples == [(0, 2), (1, 2)]
+    other = m.copy()
+    m.ignore_contact("a", "b")
+    assert not m.couples
+    assert other.couples == [(0, 2), (1, 2)]
+    with pytest.raises(MechanismError, match=r"ignore_contact: 'c' is neither a body nor a collider"):
+        m.ignore_contact("a", "c")
+    with pytest.raises(MechanismError, match="two different names"):
+        m.ignore_contact("a", "a")
+    with pytest.raises(MechanismError, match="'world' is no collider"):
+        m.ignore_colliders("a", "world")
 
 
 def test_groups_and_masks():
@@ -128,6 +210,7 @@ def test_a_start_with_overlap_is_refused():
         ({"name": "first"}, "exists already"),
         ({"friction": -1.0}, "friction"),
         ({"group": 1.5}, "group must be an integer"),
+        ({"restitution": 2.0}, "restitution must be at most 1"),
     ],
 )
 def test_what_is_refused(options, what):
@@ -147,7 +230,10 @@ def test_what_is_not_there_yet_says_so():
     with pytest.raises(InputError, match="gradients through contacts between bodies"):
         sim.gradients()
     m.add_contact("skin", "a", restitution=0.5)
-    with pytest.raises(MechanismError, match="restitution"):
+    with pytest.raises(MechanismError, match="contact 'skin': restitution"):
+        Simulator(m, dt=0.01)
+    m = two(Sphere(0.1), Sphere(0.1), restitution=0.5)
+    with pytest.raises(MechanismError, match="colliders 'a' and 'b': restitution"):
         Simulator(m, dt=0.01)
     with pytest.raises(InputError, match="two different bodies"):
         sim.distance("a", "a")

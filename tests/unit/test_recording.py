@@ -90,7 +90,7 @@ def test_the_mechanism_can_be_drawn_from_the_file_alone(tmp_path):
     r = Recording.load(tmp_path / "run.vigym")
     told, original = r.mechanism, sim.model.mechanism
     for a, b in zip(told.bodies, original.bodies, strict=True):
-        assert (a.name, a.mass, a.shapes) == (b.name, b.mass, b.shapes)
+        assert (a.name, a.mass, a.drawn) == (b.name, b.mass, b.drawn)
         assert (a.inertia == b.inertia).all()
     for a, b in zip(told.contacts, original.contacts, strict=True):
         assert (a.name, a.body, a.radius, a.friction, a.offset) == (b.name, b.body, b.radius, b.friction, b.offset)

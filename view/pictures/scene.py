@@ -109,10 +109,10 @@ def parts_of(mechanism: Mechanism, hulls: Mapping[str, ArrayLike], scenery: Iter
     for i, body in enumerate(bodies):
         color = PALETTE[i % len(PALETTE)]
         if body.name in hulls:
-            own = next((shape.color for shape in body.shapes if shape.color), color)
+            own = next((shape.color for shape in body.drawn if shape.color), color)
             parts.append(hull_part(hulls[body.name], own, i))
         else:
-            parts += [part(shape, color, i) for shape in body.shapes or (stand_in(body),) if _visible(shape)]
+            parts += [part(shape, color, i) for shape in body.drawn or (stand_in(body),) if _visible(shape)]
     return parts
 
 

@@ -15,7 +15,7 @@ from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, e
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
 from vigym.engine.kernels.collision.poses import FOUND_POSE, four, matrix_of, placed, pose, three
-from vigym.engine.kernels.collision.slots import keep, keep_phases, leave_out, recall, write_slot
+from vigym.engine.kernels.collision.slots import compliance_of, keep, keep_phases, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
 from vigym.engine.kernels.simd import rows, shared
 
@@ -214,8 +214,7 @@ def review_contacts(m, s, t, group):
                 size = min(1.0, max(rows(m, "collider_bound")[first, 0, 0], rows(m, "collider_bound")[second, 0, 0]))
                 if kind[first] != PLANE and kind[second] == PLANE:
                     size = min(1.0, rows(m, "collider_bound")[first, 0, 0])
-                soft = rows(s, "collider_compliance")
-                if soft[first, 0, lane] + soft[second, 0, lane] > 0.0:
+                if compliance_of(m, s, couple, lane) > 0.0:
                     continue
                 if parted(kind[first], a, kind[second], b) < -OVERLAP * size:
                     a, b = along(m, t, first, body[first], 0.0, lane), along(m, t, second, body[second], 0.0, lane)

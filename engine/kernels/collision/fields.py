@@ -20,6 +20,10 @@ def collider_fields(size):
         "collider_turn": (solids, 9),
         "collider_size": (solids, 4),
         "collider_bound": (solids, 1),
+        # of couples: numbers of their own, or -1 where those of the colliders count
+        **dict.fromkeys(
+            ("couple_friction", "couple_restitution", "couple_compliance", "couple_damping"), (size.n_couples, 1)
+        ),
         "reach": (n + 1, 2),  # of a body: as far as its solids go from the centre of mass; the smallest one's size
         "usual": (n, 6),  # see model.usual_sizes
         "wedged": (n + 1, 1),  # 1 for bodies that are held to the world, or between other things

@@ -18,6 +18,7 @@ FLOATS = (
     # model
     *("free_fall", "nominal_mass", "reach", "usual", "wedged"),
     *("collider_bound", "collider_place", "collider_size", "collider_turn"),
+    *("couple_compliance", "couple_damping", "couple_friction", "couple_restitution"),
     # state
     *("budget", "fresh", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),

@@ -37,15 +37,31 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "touch_rim")[slot, 0, lane] = sizes[second if swap > 0.5 else first, 3, 0]
     rows(t, "touch_key")[slot, 0, lane] = 1.0 + KEYS * couple + found[k, KEY, lane]
     weigh(m, s, t, slot, i, j, lane)
-    rubbing, soft, hard = rows(s, "collider_friction"), rows(s, "collider_compliance"), rows(s, "collider_damping")
-    rows(t, "kept_friction")[slot, 0, lane] = (rubbing[first, 0, lane] * rubbing[second, 0, lane]) ** 0.5
-    give = soft[first, 0, lane] + soft[second, 0, lane]
+    rubbing, slow = rows(s, "collider_friction"), rows(s, "collider_damping")
+    friction = (rubbing[first, 0, lane] * rubbing[second, 0, lane]) ** 0.5
+    damping, give = max(slow[first, 0, lane], slow[second, 0, lane]), compliance_of(m, s, couple, lane)
+    rows(t, "kept_friction")[slot, 0, lane] = own_or(rows(m, "couple_friction")[couple, 0, 0], friction)
     rows(t, "kept_compliance")[slot, 0, lane] = give
-    rows(t, "kept_contact_damping")[slot, 0, lane] = max(hard[first, 0, lane], hard[second, 0, lane])
+    rows(t, "kept_contact_damping")[slot, 0, lane] = own_or(rows(m, "couple_damping")[couple, 0, 0], damping)
     if rows(m, "bounces")[0]:
         bouncing = rows(s, "collider_restitution")
-        hardest = max(bouncing[first, 0, lane], bouncing[second, 0, lane])
-        rows(t, "kept_restitution")[slot, 0, lane] = hardest if give == 0.0 else 0.0
+        larger = max(bouncing[first, 0, lane], bouncing[second, 0, lane])
+        own = own_or(rows(m, "couple_restitution")[couple, 0, 0], larger)
+        rows(t, "kept_restitution")[slot, 0, lane] = own if give == 0.0 else 0.0
+
+
+@shared
+def own_or(own, rule):
+    """A couple's own number, or what the rule for its colliders gives where it has none (a negative one)."""
+    return rule if own < 0.0 else own
+
+
+@shared
+def compliance_of(m, s, couple, lane):
+    """Compliance of a couple, m/N; 0 is hard."""
+    first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
+    soft = rows(s, "collider_compliance")
+    return own_or(rows(m, "couple_compliance")[couple, 0, 0], soft[first, 0, lane] + soft[second, 0, lane])
 
 
 @shared

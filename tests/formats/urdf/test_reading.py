@@ -113,7 +113,7 @@ def test_links_without_mass(urdf: Write) -> None:
     like_pybullet = load_urdf(urdf(parts), floating=True, default_mass=1.0).body("base")
     assert like_pybullet.mass == 2
     assert like_pybullet.inertia == pytest.approx(np.diag([2, 2.5, 2.5]))
-    assert not load_urdf(urdf(parts + link("a") + joint("j", "continuous", "frame", "a"))).body("a").shapes
+    assert not load_urdf(urdf(parts + link("a") + joint("j", "continuous", "frame", "a"))).body("a").visuals
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_shapes_materials_and_meshes(urdf: Write, tmp_path: Path) -> None:
     with pytest.warns(UrdfWarning) as caught:
         model = read_urdf(path, floating=True, packages={"far": tmp_path / "elsewhere"})
     assert [str(warning.message).split(": ", 2)[2].split(" ")[0] for warning in caught] == ["rgba='0", "mesh"]
-    box, ball = model.mechanism.body("a").shapes
+    box, ball = model.mechanism.body("a").visuals
     assert box == Box((1, 2, 3), position=(1, 0, -1), color=(1, 0, 0, 0.5))
     assert ball == Sphere(0.5, position=(0, 0, -1), color=(0, 0, 1, 1))
     assert [mesh.path for mesh in model.meshes] == [

@@ -22,7 +22,7 @@ def hostile(path, names=HOSTILE):
     """A recording whose title, bodies and contacts have such names; no more than four contacts are plotted by name."""
     mechanism = vigym.Mechanism()
     for k, name in enumerate(HOSTILE):
-        mechanism.add_body(name, mass=1.0, shapes=[vigym.Sphere(0.1)], position=(0.3 * k, 0, 1))
+        mechanism.add_body(name, mass=1.0, shapes=[vigym.Sphere(0.1)], position=(0.3 * k, 0, 1), collide=False)
     for name in names:
         mechanism.add_contact(name, name, radius=0.1)
     sim = vigym.Simulator(mechanism, compiled=False)
