@@ -21,15 +21,18 @@ def page(replay: "Replay", *, forces: bool = True) -> str:
     server = start_server()
     try:
         stage = Stage(server, replay.mechanism, replay.camera, replay.scenery, replay.planes)
-        shown = replay.forces if forces else [None] * len(replay)
-        stage.show(replay.x[0], replay.q[0], shown[0])
+
+        def show(k: int) -> None:
+            stage.show(replay.x[k], replay.q[k], replay.forces_of(k) if forces else None)
+
+        show(0)
         server.flush()
         serializer = server.get_scene_serializer()
         last = 0.0
         for k in replay.thinned()[1:]:
             serializer.insert_sleep(float(replay.time[k] - last))
             last = replay.time[k]
-            stage.show(replay.x[k], replay.q[k], shown[k])
+            show(k)
         text = serializer.as_html()
     finally:
         stop_server(server)

@@ -48,7 +48,8 @@ class Replay(Recording):
 
         if self.head["camera"] is not None:
             return Camera.from_config(self.head["camera"])
-        camera = framing(Cast(parts_of(self.mechanism, {}, self.scenery)).solids(self.x[0], self.q[0]), 1.0)
+        cast = Cast(parts_of(self.mechanism, {}, self.scenery))
+        camera = framing(cast.solids(self.x[0], self.q[0]), cast.body, 1.0)
         away = np.linalg.norm(self.x[:, 0, :2] - self.x[0, 0, :2], axis=-1).max()
         if away < 0.25 * camera.distance:
             return camera
@@ -56,11 +57,11 @@ class Replay(Recording):
         return replace(camera, lookat=tuple(at.tolist()), trackbodyid=0)
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """Poses and forces in between, straight from frame to frame, but not across the start of an episode."""
-        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
-        if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
+        """Poses and forces of the ground in between, straight from frame to frame, but not across the start of an
+        episode."""
+        k, s = self._between(time)
+        if s == 0.0:
             return self.x[k], self.q[k], self.forces[k]
-        s = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
         near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
         x, q, forces = (
             (1.0 - s) * now + s * then
@@ -72,6 +73,14 @@ class Replay(Recording):
         )
         return x, q / np.linalg.norm(q, axis=-1, keepdims=True), forces
 
+    def _between(self, time: float) -> tuple[int, float]:
+        """The last frame that is not after a time, and how far it is from there to the next one, 0 to 1; 0 if that
+        starts an episode."""
+        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
+        if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
+            return k, 0.0
+        return k, float((time - self.time[k]) / (self.time[k + 1] - self.time[k]))
+
     def thinned(self, rate: float = 50.0) -> np.ndarray:
         """Indices of frames of which no more than about `rate` come in a second; the first and the last are there."""
         slots = np.floor(self.time * rate * 1.001)
@@ -79,19 +88,31 @@ class Replay(Recording):
         keep[0] = True
         return np.flatnonzero(keep)
 
-    def renderer(self, width: int, height: int, camera: "Camera | None" = None) -> Any:
+    def renderer(self, width: int, height: int, camera: "Camera | None" = None, *, colliders: bool = False) -> Any:
         """For pictures of it, from its own camera unless told."""
         from vigym.view.pictures.picture import Renderer
 
-        scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery}
+        scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery, "colliders": colliders}
         return Renderer(self.mechanism, width, height, camera or self.camera, **scene)
 
-    def arrows(self, x: Array, q: Array, forces: Array) -> "Arrows":
-        """Forces at the contacts, as long as on the page."""
-        from vigym.view.pictures.arrows import Arrows, force_scale
+    def forces_of(self, frame: int, between: float = 0.0) -> tuple[Array, Array]:
+        """Contact forces on bodies: where they act (n, 3), m, and the forces (n, 3), N, world.
 
-        scale = force_scale(self.mechanism, self.camera.distance)
-        return Arrows.at_contacts(self.mechanism, x, q, forces, scale)
+        between: 0 to 1, on the way to the next frame; contacts between colliders, which come and go, are those of the
+            nearer one
+        """
+        from vigym.view.pictures.arrows import gather
+
+        k, then = frame, frame + (between > 0.0)
+        points, forces = ((1.0 - between) * part[k] + between * part[then] for part in (self.points, self.forces))
+        return gather(self.mechanism, points, forces, self.contacts(then if between > 0.5 else k))
+
+    def arrows(self, time: float) -> "Arrows":
+        """Forces at the contacts at a time, as long as on the page."""
+        from vigym.view.pictures.arrows import Arrows, force_scale, visible
+
+        distance = self.camera.distance
+        return Arrows(*visible(*self.forces_of(*self._between(time)), force_scale(self.mechanism, distance), distance))
 
     def html(self, *, forces: bool = True) -> str:
         """One page that plays it offline, with a timeline, arrows and plots."""
@@ -115,7 +136,7 @@ class Replay(Recording):
         elif kind == ".png":
             from vigym.view.replay.strip import strip
 
-            strip(self, path, **options)
+            strip(self, path, forces=forces, **options)
         else:
             raise InputError(f"{path}: write a replay as one of {', '.join(SUFFIXES)}")
         return path

@@ -26,8 +26,8 @@ FLOATS = (
     *("kept_ca", "kept_cb", "kept_compliance", "kept_contact_damping", "kept_friction", "kept_impulse"),
     *("pair_contact_acceleration", "pair_contact_force_scale", "pair_contact_weight"),
     *("pair_joined_mass", "pair_joined_weight", "pair_sags", "pierced", "q", "qn", "x", "xn"),
-    *("touch_axes", "touch_code", "touch_core0", "touch_feature", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
-    *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_swap"),
+    *("touch_code", "touch_feature", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
+    *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_seen", "touch_swap"),
 )
 INTEGERS = (
     *("n_bodies", "n_couples", "order", "parent", "rank", "more"),
