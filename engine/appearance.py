@@ -4,6 +4,7 @@ import numpy as np
 
 from vigym.engine.body import Body
 from vigym.engine.collider import Collider
+from vigym.engine.graph import connected
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array
@@ -21,6 +22,14 @@ def colliders_of(mechanism: Mechanism) -> dict[str, list[Collider]]:
     for collider in mechanism.colliders:
         found[collider.body].append(collider)
     return found
+
+
+def usual_weight(mechanism: Mechanism) -> float:
+    """A force to compare those of contacts with, N: the weight of a robot, whose bodies joints connect; of several such
+    parts, or of loose bodies, the geometric mean of the weight of all and that of the heaviest part."""
+    mass = np.array([body.mass for body in mechanism.bodies])
+    heaviest = np.bincount(connected(mechanism), mass).max()
+    return (float(np.linalg.norm(mechanism.gravity)) or 9.81) * float(np.sqrt(mass.sum()) * np.sqrt(heaviest))
 
 
 def planes_of(mechanism: Mechanism) -> list[tuple[Array, float]]:

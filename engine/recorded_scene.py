@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vigym.engine.appearance import drawn_shapes, planes_of
+from vigym.engine.appearance import drawn_shapes, planes_of, usual_weight
 from vigym.engine.collider import KINDS, Collider
 from vigym.engine.errors import InputError
 from vigym.engine.joint import WORLD
@@ -24,7 +24,7 @@ SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule,
 SOLIDS: dict[str, type[Shape | Plane]] = {kind.__name__: kind for kind in KINDS}
 CONTACT = ("name", "body", "point", "radius", "friction", "normal", "offset")
 COLLIDER = ("name", "body", "friction", "shape")
-HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "bodies", "contacts", "colliders")
+HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "weight", "bodies", "contacts", "colliders")
 MOST_BYTES = 1 << 22  # of the head
 MOST_PARTS = 6_000  # bodies, shapes, colliders and contacts: a page of them takes half a gigabyte
 MOST_PLANES = 100
@@ -33,7 +33,7 @@ MOST_ACTIONS = 100_000
 
 # -------------------------------------------------------------------------------------------- written
 def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
-    """Parts of a mechanism that are drawn: bodies with their shapes, colliders, contacts; and gravity."""
+    """Parts of a mechanism that are drawn (bodies with their shapes, colliders, contacts), gravity, a usual weight."""
     bodies = [
         {
             "name": body.name,
@@ -45,7 +45,8 @@ def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
     ]
     contacts = [plain({name: getattr(contact, name) for name in CONTACT}) for contact in mechanism.contacts]
     colliders = [collider_to_json(collider) for collider in mechanism.colliders]
-    return {"gravity": mechanism.gravity.tolist(), "bodies": bodies, "contacts": contacts, "colliders": colliders}
+    parts = {"bodies": bodies, "contacts": contacts, "colliders": colliders}
+    return {"gravity": mechanism.gravity.tolist(), "weight": usual_weight(mechanism)} | parts
 
 
 def collider_to_json(collider: Collider) -> dict[str, Any]:
@@ -70,6 +71,7 @@ class Scene(NamedTuple):
     head: the JSON
     dt: time step, s
     env: number of the environment that was recorded
+    weight: a force to compare those of contacts with, N
     columns: shape of every column of the frames, in their order
     mechanism: bodies, colliders and contacts, without joints
     scenery: shapes in the world
@@ -79,6 +81,7 @@ class Scene(NamedTuple):
     head: dict[str, Any]
     dt: float
     env: int
+    weight: float
     columns: dict[str, tuple[int, ...]]
     mechanism: Mechanism
     scenery: list[Shape]
@@ -93,7 +96,12 @@ def read_scene(text: bytes, version: int) -> Scene:
     env = head.get("env", 0)
     if type(env) is not int or not 0 <= env < 1 << 31:
         raise InputError(f"env must be the number of an environment, got {show(env)}")
-    return Scene(head, dt, env, read_columns(head, version), read_mechanism(head), scenery, read_planes(head["planes"]))
+    columns, mechanism, planes = read_columns(head, version), read_mechanism(head), read_planes(head["planes"])
+    weight = head["weight"]
+    if version == 1:
+        weight = (np.linalg.norm(mechanism.gravity) or 9.81) * sum(body.mass for body in mechanism.bodies)
+    weight = number(weight, "weight", InputError, above=0.0)
+    return Scene(head, dt, env, weight, columns, mechanism, scenery, planes)
 
 
 def read_head(text: bytes, version: int) -> dict[str, Any]:
@@ -105,7 +113,7 @@ def read_head(text: bytes, version: int) -> dict[str, Any]:
     except RecursionError as error:
         raise InputError("its head is nested too deeply") from error
     if version == 1 and isinstance(head, dict):
-        head["colliders"] = []
+        head |= {"colliders": [], "weight": None}
     picked(head, HEAD, "its head")
     if not isinstance(head["title"], str):
         raise InputError(f"title must be a string, got {show(head['title'])}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine.appearance import planes_of
+from vigym.engine.appearance import planes_of, usual_weight
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, from_matrix
 from vigym.engine.shapes import Shape
@@ -47,6 +47,7 @@ class Stage:
 
     camera: where one looks from at first; a followed body stays in the middle, the world moves instead
     scenery, planes: as for `Renderer`
+    weight: a force whose arrow is well visible, N; chosen by the masses unless given
     """
 
     def __init__(
@@ -56,9 +57,10 @@ class Stage:
         camera: Camera,
         scenery: Iterable[Shape] = (),
         planes: Iterable[tuple[ArrayLike, float]] | None = None,
+        weight: float | None = None,
     ) -> None:
         self.server, self.mechanism, self.camera = server, mechanism, camera
-        self.scale = force_scale(mechanism, camera.distance)
+        self.scale = force_scale(weight or usual_weight(mechanism), camera.distance)
         names = [body.name for body in mechanism.bodies]
         body = camera.trackbodyid
         self.tracked = names.index(body) if isinstance(body, str) else body

@@ -103,7 +103,6 @@ def visible(points: Array, forces: Array, scale: float, distance: float) -> tupl
     return points[kept], shrink[:, None] * along[kept]
 
 
-def force_scale(mechanism: Mechanism, distance: float) -> float:
-    """Metres an arrow is long per newton, from `distance` m away: the mechanism's weight is 0.3 of that long."""
-    fall = float(np.linalg.norm(mechanism.gravity)) or 9.81
-    return 0.3 * distance / (fall * sum(body.mass for body in mechanism.bodies))
+def force_scale(weight: float, distance: float) -> float:
+    """Metres an arrow is long per newton, from `distance` m away: a force of `weight` N is 0.3 of that long."""
+    return 0.3 * distance / weight

@@ -112,13 +112,16 @@ class Replay(Recording):
         from vigym.view.pictures.arrows import Arrows, force_scale, visible
 
         distance = self.camera.distance
-        return Arrows(*visible(*self.forces_of(*self._between(time)), force_scale(self.mechanism, distance), distance))
+        return Arrows(
+            *visible(*self.forces_of(*self._between(time)), force_scale(self.scene.weight, distance), distance)
+        )
 
-    def html(self, *, forces: bool = True) -> str:
-        """One page that plays it offline, with a timeline, arrows and plots."""
+    def html(self, *, forces: bool = True, colliders: bool = False) -> str:
+        """One page that plays it offline, with a timeline, arrows and plots; it shows colliders that bodies do not look
+        like at first if `colliders`, and has a switch for that."""
         from vigym.view.replay.html import page
 
-        return page(self, forces=forces)
+        return page(self, forces=forces, colliders=colliders)
 
     def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
         """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`.
