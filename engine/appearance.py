@@ -24,6 +24,11 @@ def colliders_of(mechanism: Mechanism) -> dict[str, list[Collider]]:
     return found
 
 
+def is_furnished(mechanism: Mechanism) -> bool:
+    """True if the world has solids other than planes."""
+    return any(not isinstance(collider.shape, Plane) for collider in colliders_of(mechanism)[WORLD])
+
+
 def usual_weight(mechanism: Mechanism) -> float:
     """A force to compare those of contacts with, N: the weight of a robot, whose bodies joints connect; of several such
     parts, or of loose bodies, the geometric mean of the weight of all and that of the heaviest part."""

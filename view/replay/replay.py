@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.engine.appearance import is_furnished
 from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recording, unreadable
@@ -42,7 +43,8 @@ class Replay(Recording):
 
     @cached_property
     def camera(self) -> "Camera":
-        """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves."""
+        """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves and
+        there is nothing but ground in the world."""
         from vigym.view.pictures.picture import Camera, framing
         from vigym.view.pictures.scene import Cast, parts_of
 
@@ -51,7 +53,7 @@ class Replay(Recording):
         cast = Cast(parts_of(self.mechanism, {}, self.scenery))
         camera = framing(cast.solids(self.x[0], self.q[0]), cast.body, 1.0)
         away = np.linalg.norm(self.x[:, 0, :2] - self.x[0, 0, :2], axis=-1).max()
-        if away < 0.25 * camera.distance:
+        if away < 0.25 * camera.distance or is_furnished(self.mechanism):
             return camera
         at = np.array(camera.lookat) - [*self.x[0, 0, :2], 0.0]
         return replace(camera, lookat=tuple(at.tolist()), trackbodyid=0)

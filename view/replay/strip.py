@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.engine.appearance import is_furnished
 from vigym.engine.errors import InputError
-from vigym.engine.joint import WORLD
 from vigym.engine.rotation import Array
-from vigym.engine.shapes import Plane
 from vigym.engine.validation import count
 from vigym.view.pictures.arrays import POSITION, REACH, Solids
 from vigym.view.pictures.camera import Camera
@@ -55,8 +54,7 @@ def strip(
     shown = [replay.at(time) for time in times]
     x, q = (np.stack([pose[k] for pose in shown]) for k in range(2))
     eye = replace(replay.camera if camera is None else Camera.from_config(camera), trackbodyid=None)
-    solid = [c.body == WORLD and not isinstance(c.shape, Plane) for c in replay.mechanism.colliders]
-    if any(solid):
+    if is_furnished(replay.mechanism):
         columns, lines = grid_shape(n)
         w, h = count(width // columns, "width / columns"), count(height // lines, "height / rows")
         if camera is None:
