@@ -26,6 +26,7 @@ from vigym.engine.rotation import Array
 MAGIC = b"vigym r2"
 VERSIONS = {b"vigym r1": 1, MAGIC: 2}
 HEAD = struct.Struct("<II")  # bytes that follow, their checksum
+LARGEST = float(np.finfo(np.float32).max)  # number of a frame
 START = 1  # flag: this frame does not follow from the one before
 # columns without NaN and infinities; others are the user's
 PHYSICAL = ("x", "q", "forces", "points", "gaps", "joint_error")
@@ -107,11 +108,11 @@ def possible(parts: Mapping[str, NDArray[np.float32]]) -> int:
 
 
 def impossible(touches: NDArray[Any], colliders: int) -> NDArray[np.bool_]:
-    """The contacts (TOUCH) whose numbers are not finite, whose normal has not length 1, or whose colliders are none."""
+    """The contacts (TOUCH) whose numbers are too large, whose normal has not length 1, or whose colliders are none."""
     good = ((touches["collider"] >= 0) & (touches["collider"] < colliders)).all(1)
     for name in ("position", "normal", "gap", "force"):
-        finite = np.isfinite(touches[name])
-        good &= finite.all(tuple(range(1, finite.ndim)))
+        small = np.abs(touches[name]) <= LARGEST
+        good &= small.all(tuple(range(1, small.ndim)))
     with np.errstate(over="ignore", invalid="ignore"):
         return ~(good & (np.abs(np.linalg.norm(touches["normal"], axis=-1) - 1.0) < 0.01))
 

@@ -27,6 +27,7 @@ from vigym.engine.errors import InputError
 from vigym.engine.files import open_regular
 from vigym.engine.frames import (
     HEAD,
+    LARGEST,
     MAGIC,
     START,
     TOUCH,
@@ -46,8 +47,6 @@ from vigym.engine.validation import show
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
-
-LARGEST = float(np.finfo(np.float32).max)
 
 MOST_BYTES = 4 << 30  # of a recording that is read: all of it is kept in memory
 
@@ -140,7 +139,7 @@ class Recorder:
         found = collisions.contacts(sim.model, sim._lanes, sim.dt, self.env)
         touches = np.zeros(len(found), TOUCH)
         for name in TOUCH.names or ():
-            touches[name] = getattr(found, name)
+            touches[name] = getattr(found, name).clip(-LARGEST, LARGEST)
         return touches.tobytes()
 
     def jump(self, envs: Container[int]) -> None:

@@ -115,7 +115,15 @@ def test_a_file_is_read_up_to_where_it_is_damaged(tmp_path):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("force", np.nan), ("position", np.inf), ("normal", 2.0), ("collider", 99), ("collider", -1), ("gap", np.nan)],
+    [
+        ("force", np.nan),
+        ("force", 1e300),
+        ("position", np.inf),
+        ("normal", 2.0),
+        ("collider", 99),
+        ("collider", -1),
+        ("gap", np.nan),
+    ],
 )
 def test_a_contact_that_cannot_be_ends_the_recording(tmp_path, field, value):
     sim = toys()
