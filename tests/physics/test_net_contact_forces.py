@@ -70,7 +70,7 @@ def test_bodies_that_touch_nothing_have_none():
     m = Mechanism()
     m.add_ground()
     m.add_body("above", 1.0, shapes=[Sphere(0.1)], position=(0, 0, 5), collide=True)
-    m.add_body("through", 1.0, shapes=[Sphere(0.1)], position=(1, 0, 0.05))
+    m.add_body("through", 1.0, shapes=[Sphere(0.1)], position=(1, 0, 0.05), collide=False)
     m.add_body("below", 2.0, shapes=[Box((0.2, 0.2, 0.2))], position=(0, 0, 0.1), collide=True)
     sim = Simulator(m, dt=0.01, num_envs=2)
     assert not sim.net_contact_forces().any()
@@ -87,7 +87,7 @@ def test_bodies_that_touch_nothing_have_none():
 
 def test_contacts_with_the_ground_alone():
     m = Mechanism()
-    m.add_body("box", 2.0, shapes=[Box((0.2, 0.2, 0.2))], position=(0, 0, 0.1))
+    m.add_body("box", 2.0, shapes=[Box((0.2, 0.2, 0.2))], position=(0, 0, 0.1), collide=False)
     for k, x in enumerate((-0.1, 0.1)):
         for j, y in enumerate((-0.1, 0.1)):
             m.add_contact(f"{k}{j}", "box", (x, y, -0.1))

@@ -25,7 +25,7 @@ def toys(num_envs: int = 1) -> vigym.Simulator:
     m.add_collider("post", "world", Sphere(0.05, position=(0.2, 0, 0.05), color=(0.1, 0.2, 0.3)))
     m.add_body("box", 1.0, shapes=[Box((0.2, 0.2, 0.2))], position=(0, 0, 0.1), collide=True)
     m.add_body("ball", 0.5, shapes=[Sphere(0.05)], position=(0.02, 0, 0.26), collide=True)
-    m.add_body("rod", 0.3, shapes=[Capsule(0.02, 0.1)], position=(-0.07, 0, 0.29))
+    m.add_body("rod", 0.3, shapes=[Capsule(0.02, 0.1)], position=(-0.07, 0, 0.29), collide=False)
     m.add_collider("rod", "rod", Capsule(0.03, 0.1), friction=0.9)
     m.add_contact("tip", "ball", radius=0.05, offset=-0.1)
     sim = vigym.Simulator(m, dt=0.01, num_envs=num_envs)

@@ -15,7 +15,7 @@ FAR = [[50.0, 0.0, 0.0]]
 
 def ball(**options) -> Mechanism:
     m = Mechanism()
-    m.add_body("ball", 1.0, inertia=[0.1] * 3, **options)
+    m.add_body("ball", 1.0, inertia=[0.1] * 3, **{"collide": False} | options)
     return m
 
 

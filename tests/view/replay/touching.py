@@ -19,10 +19,10 @@ def gripper() -> Simulator:
     """Two fingers on a hand that goes up and down; their pads are solid, and not among the shapes that are drawn."""
     m = Mechanism()
     m.add_collider("table", "world", TABLE, friction=0.6)
-    m.add_body("hand", 1.0, shapes=[Box((0.3, 0.06, 0.04))])
+    m.add_body("hand", 1.0, shapes=[Box((0.3, 0.06, 0.04))], collide=False)
     m.add_joint("lift", "prismatic", "world", "hand", parent_anchor=(0, 0, 0.3), kp=4000.0, kd=200.0)
     for name, side in (("left", -1.0), ("right", 1.0)):
-        m.add_body(name, 0.2, shapes=[Box((0.02, 0.04, 0.16), color=(0.3, 0.3, 0.35))])
+        m.add_body(name, 0.2, shapes=[Box((0.02, 0.04, 0.16), color=(0.3, 0.3, 0.35))], collide=False)
         m.add_collider(f"{name} pad", name, PAD, friction=1.0)
         slide = {"axis": (-side, 0, 0), "parent_anchor": (0.1 * side, 0, -0.1), "effort_limit": 30.0}
         m.add_joint(name, "prismatic", "hand", name, kp=3000.0, kd=60.0, **slide)
