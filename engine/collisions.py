@@ -25,7 +25,8 @@ class Contacts:
     """Contacts that touch, or are near, after the last step: one row each.
 
     env: (k,) number of the environment. collider: (k, 2) numbers in `mechanism.colliders`.
-    position: (k, 3) where the force acts, world, m. normal: (k, 3) from the second collider to the first, unit.
+    position: (k, 3) where the first collider touches, or would, at the end of the step, world, m.
+    normal: (k, 3) from the second collider to the first, there, unit.
     gap: (k,) m. force: (k, 3) on the body of the first, mean of the last step, world, N.
     Rows are in the order of environments, then of the colliders, then of the features by which they touch.
     """
@@ -67,6 +68,18 @@ def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts
         gap=found["gap"],
         force=found["impulse"] / dt,
     )
+
+
+def net_forces(model: Model, lanes: Lanes, forces: Array, dt: float) -> Array:
+    """Sum (num_envs, n_bodies, 3) of the forces of contacts with the ground, (num_envs, n_contacts, 3), and of those
+    between bodies, on every body, N."""
+    net = np.zeros((lanes.num_envs, model.n_bodies, 3))
+    if model.touches:
+        made = lanes.get("fresh") == 0.0
+        net[made] = lanes.get("pushed")[made, : model.n_bodies] / dt
+    for c, contact in enumerate(model.mechanism.contacts):
+        net[:, model.bodies[contact.body]] += forces[:, c]
+    return net
 
 
 @compiled

@@ -1,34 +1,39 @@
-"""Scene of a recording, as JSON and back: bodies with their shapes, contacts, scenery, ground.
+"""Scene of a recording, as JSON and back: bodies with their shapes, colliders, contacts, scenery, ground.
 
 Files come from anybody: everything that is read is checked, and there are limits to what a file may ask for. What is
 recorded is checked by the same rules, so that it can be read.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vigym.engine.appearance import planes_of, usual_weight
+from vigym.engine.collider import KINDS, Collider
 from vigym.engine.errors import InputError
+from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.rotation import Array
-from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from vigym.engine.rotation import Array, rotate
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import number, show, unit_vector
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Sphere)}
+SOLIDS: dict[str, type[Shape | Plane]] = {kind.__name__: kind for kind in KINDS}
 CONTACT = ("name", "body", "point", "radius", "friction", "normal", "offset")
-HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "bodies", "contacts")
+COLLIDER = ("name", "body", "friction", "shape")
+HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "weight", "bodies", "contacts", "colliders")
 MOST_BYTES = 1 << 22  # of the head
-MOST_PARTS = 6_000  # bodies, shapes and contacts: a page of them takes half a gigabyte
+MOST_PARTS = 6_000  # bodies, shapes, colliders and contacts: a page of them takes half a gigabyte
 MOST_PLANES = 100
 MOST_ACTIONS = 100_000
 
 
 # -------------------------------------------------------------------------------------------- written
 def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
-    """What is drawn of a mechanism: bodies with their shapes, contacts, gravity."""
+    """Parts of a mechanism that are drawn (bodies with their shapes, colliders, contacts), gravity, a usual weight."""
     bodies = [
         {
             "name": body.name,
@@ -39,10 +44,17 @@ def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
         for body in mechanism.bodies
     ]
     contacts = [plain({name: getattr(contact, name) for name in CONTACT}) for contact in mechanism.contacts]
-    return {"gravity": mechanism.gravity.tolist(), "bodies": bodies, "contacts": contacts}
+    colliders = [collider_to_json(collider) for collider in mechanism.colliders]
+    parts = {"bodies": bodies, "contacts": contacts, "colliders": colliders}
+    return {"gravity": mechanism.gravity.tolist(), "weight": usual_weight(mechanism)} | parts
 
 
-def shape_to_json(shape: Shape) -> dict[str, Any]:
+def collider_to_json(collider: Collider) -> dict[str, Any]:
+    """The collider by its fields, its shape as that of a body."""
+    return {name: getattr(collider, name) for name in COLLIDER} | {"shape": shape_to_json(collider.shape)}
+
+
+def shape_to_json(shape: Shape | Plane) -> dict[str, Any]:
     """Its kind and its fields."""
     return {"kind": type(shape).__name__} | {field.name: getattr(shape, field.name) for field in fields(shape)}
 
@@ -58,29 +70,41 @@ class Scene(NamedTuple):
 
     head: the JSON
     dt: time step, s
+    env: number of the environment that was recorded
+    weight: a force to compare those of contacts with, N
     columns: shape of every column of the frames, in their order
-    mechanism: bodies and contacts, without joints
+    mechanism: bodies, colliders and contacts, without joints
     scenery: shapes in the world
     planes: normal and offset of the ground where it is not the planes of the contacts
     """
 
     head: dict[str, Any]
     dt: float
+    env: int
+    weight: float
     columns: dict[str, tuple[int, ...]]
     mechanism: Mechanism
     scenery: list[Shape]
     planes: list[tuple[Array, float]] | None
 
 
-def read_scene(text: bytes) -> Scene:
-    """The scene that the JSON of a recording describes; ValueError if there can be none."""
-    head = read_head(text)
+def read_scene(text: bytes, version: int) -> Scene:
+    """The scene that the JSON of a recording of that version describes; ValueError if there can be none."""
+    head = read_head(text, version)
     dt = number(head["dt"], "dt", InputError, above=0.0)
     scenery = [read_shape(shape) for shape in head["scenery"]]
-    return Scene(head, dt, read_columns(head), read_mechanism(head), scenery, read_planes(head["planes"]))
+    env = head.get("env", 0)
+    if type(env) is not int or not 0 <= env < 1 << 31:
+        raise InputError(f"env must be the number of an environment, got {show(env)}")
+    columns, mechanism, planes = read_columns(head, version), read_mechanism(head), read_planes(head["planes"])
+    weight = head["weight"]
+    if version == 1:
+        weight = (np.linalg.norm(mechanism.gravity) or 9.81) * sum(body.mass for body in mechanism.bodies)
+    weight = number(weight, "weight", InputError, above=0.0)
+    return Scene(head, dt, env, weight, columns, mechanism, scenery, planes)
 
 
-def read_head(text: bytes) -> dict[str, Any]:
+def read_head(text: bytes, version: int) -> dict[str, Any]:
     """The JSON object at the start of a recording; ValueError unless it has what it needs, of the right types."""
     if len(text) > MOST_BYTES:
         raise InputError(f"its head has {len(text)} bytes, more than {MOST_BYTES}")
@@ -88,26 +112,30 @@ def read_head(text: bytes) -> dict[str, Any]:
         head = json.loads(text.decode(), parse_constant=_refuse)
     except RecursionError as error:
         raise InputError("its head is nested too deeply") from error
+    if version == 1 and isinstance(head, dict):
+        head |= {"colliders": [], "weight": None}
     picked(head, HEAD, "its head")
     if not isinstance(head["title"], str):
         raise InputError(f"title must be a string, got {show(head['title'])}")
     head["title"] = readable(head["title"])
     if not isinstance(head["camera"], dict | None):
         raise InputError(f"camera must be an object or null, got {show(head['camera'])}")
-    for name in ("bodies", "contacts", "scenery"):
+    for name in ("bodies", "contacts", "colliders", "scenery"):
         listed(head[name], name)
     shapes = [listed(picked(body, ("shapes",), "a body")["shapes"], "shapes of a body") for body in head["bodies"]]
-    parts = sum(map(len, (head["bodies"], head["contacts"], head["scenery"], *shapes)))
+    parts = sum(map(len, (head["bodies"], head["contacts"], head["colliders"], head["scenery"], *shapes)))
     if parts > MOST_PARTS:
-        raise InputError(f"it has {parts} bodies, shapes and contacts, more than {MOST_PARTS}")
+        raise InputError(f"it has {parts} bodies, shapes, colliders and contacts, more than {MOST_PARTS}")
     return head
 
 
-def read_columns(head: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+def read_columns(head: Mapping[str, Any], version: int) -> dict[str, tuple[int, ...]]:
     """Shape of every column of the frames, in their order, which the numbers of bodies and contacts ask for."""
     bodies, contacts = len(head["bodies"]), len(head["contacts"])
     expected: dict[str, Any] = {"x": [bodies, 3], "q": [bodies, 4], "forces": [contacts, 3], "gaps": [contacts]}
     expected |= {"joint_error": [], "action": None, "reward": []}
+    if version > 1:
+        expected["points"] = [contacts, 3]
     told = picked(head["columns"], expected, "columns")
     if unknown := set(head["columns"]) - set(expected):
         raise InputError(f"column {show(min(unknown))} is unknown")
@@ -122,7 +150,7 @@ def read_columns(head: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
 
 
 def read_mechanism(head: Mapping[str, Any]) -> Mechanism:
-    """Bodies and contacts, without joints."""
+    """Bodies, colliders and contacts, without joints."""
     mechanism = Mechanism(head["gravity"])
     for body in head["bodies"]:
         told = picked(body, ("name", "mass", "inertia", "shapes"), "a body")
@@ -132,14 +160,32 @@ def read_mechanism(head: Mapping[str, Any]) -> Mechanism:
     names = {body.name for body in mechanism.bodies}
     for contact in head["contacts"]:
         told = picked(contact, CONTACT, "a contact")
-        body = readable(told["body"])
-        if not isinstance(body, str) or body not in names:  # asked here: suggestions of long names take long
-            raise InputError(f"contact {show(told['name'])}: body {show(body)} is unknown")
-        mechanism.add_contact(**told | {"name": readable(told["name"]), "body": body})
-    planes = {(*contact.normal.tolist(), contact.offset) for contact in mechanism.contacts}
-    if len(planes) > MOST_PLANES:
-        raise InputError(f"its contacts have {len(planes)} different planes, more than {MOST_PLANES}")
+        mechanism.add_contact(**told | carried(told, names, "contact"))
+    for collider in head["colliders"]:
+        told = picked(collider, COLLIDER, "a collider")
+        shape = read_shape(told["shape"], SOLIDS)
+        mechanism.add_collider(**told | carried(told, {*names, WORLD}, "collider") | {"shape": shape})
+    if (planes := len(planes_of(mechanism))) > MOST_PLANES:
+        raise InputError(f"its contacts and colliders have {planes} different planes, more than {MOST_PLANES}")
     return mechanism
+
+
+def carried(told: Mapping[str, Any], names: Container[str], what: str) -> dict[str, str]:
+    """Name of a contact or collider, and of the body that carries it, which is one of `names`."""
+    body = readable(told["body"])
+    if not isinstance(body, str) or body not in names:  # asked here: suggestions of long names take long
+        raise InputError(f"{what} {show(told['name'])}: body {show(body)} is unknown")
+    return {"name": readable(told["name"]), "body": body}
+
+
+def touching_points(mechanism: Mechanism, x: Array, q: Array) -> Array:
+    """Points of the contacts with the ground that touch, or would, (n, n_contacts, 3), x + R(q) point - radius normal;
+    files of version 1 do not have them."""
+    contacts, place = mechanism.contacts, {body.name: k for k, body in enumerate(mechanism.bodies)}
+    body = [place[contact.body] for contact in contacts]
+    arm = np.array([contact.point for contact in contacts]).reshape(-1, 3)
+    drop = np.array([contact.radius * contact.normal for contact in contacts]).reshape(-1, 3)
+    return x[:, body] + rotate(q[:, body], np.broadcast_to(arm, (len(x), *arm.shape))) - drop
 
 
 def read_planes(saved: Any) -> list[tuple[Array, float]] | None:
@@ -157,12 +203,12 @@ def read_planes(saved: Any) -> list[tuple[Array, float]] | None:
     return found
 
 
-def read_shape(saved: Any) -> Shape:
-    """What `shape_to_json` was given."""
+def read_shape(saved: Any, kinds: Mapping[str, Any] = SHAPES) -> Any:
+    """The shape, of one of these kinds, that `shape_to_json` was given."""
     kind = picked(saved, ("kind",), "a shape")["kind"]
-    if not isinstance(kind, str) or kind not in SHAPES:
-        raise InputError(f"kind of a shape must be one of {', '.join(SHAPES)}, got {show(kind)}")
-    return SHAPES[kind](**picked(saved, [field.name for field in fields(SHAPES[kind])], f"a {kind}"))
+    if not isinstance(kind, str) or kind not in kinds:
+        raise InputError(f"kind of a shape must be one of {', '.join(kinds)}, got {show(kind)}")
+    return kinds[kind](**picked(saved, [field.name for field in fields(kinds[kind])], f"a {kind}"))
 
 
 def picked(value: Any, names: Iterable[str], what: str) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 `frames.py` has the format. Every frame is handed to the system when it is recorded, so that a crash of the process
 loses nothing before it; `close` waits until all of them are on the disk. A frame of which only a part can be stored
-(the disk is full) is taken back, and told by an OSError. A frame of the Unitree A1 has about 500 bytes.
+(the disk is full) is taken back, and told by an OSError. A frame of the Unitree A1 has about 550 bytes; a contact
+between two bodies has 88.
 """
 
 import contextlib
@@ -19,21 +20,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vigym.engine import coordinates
+from vigym.engine import collisions, coordinates
+from vigym.engine.collisions import Contacts
 from vigym.engine.durable import append_whole, force_to_disk, naming, write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.files import open_regular
-from vigym.engine.frames import HEAD, MAGIC, START, Chunks, chunk, columns, elapsed, possible
+from vigym.engine.frames import (
+    HEAD,
+    LARGEST,
+    MAGIC,
+    START,
+    TOUCH,
+    VERSIONS,
+    Chunks,
+    chunk,
+    columns,
+    elapsed,
+    impossible,
+    possible,
+)
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.recorded_scene import Scene, mechanism_to_json, plain, read_scene, shape_to_json
+from vigym.engine.recorded_scene import Scene, mechanism_to_json, plain, read_scene, shape_to_json, touching_points
 from vigym.engine.rotation import Array
 from vigym.engine.shapes import Shape
 from vigym.engine.validation import show
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
-
-LARGEST = float(np.finfo(np.float32).max)
 
 MOST_BYTES = 4 << 30  # of a recording that is read: all of it is kept in memory
 
@@ -47,7 +60,7 @@ class Recorder:
     title: of the recording
     camera: where to look from, as `default_camera_config` of environments
     scenery: shapes in the world, which are drawn as well
-    planes: (normal, offset) of the ground where it is not the planes of the contacts
+    planes: (normal, offset) of the ground where it is not the planes of contacts and colliders
     """
 
     def __init__(
@@ -73,7 +86,7 @@ class Recorder:
         model = sim.model
         bodies, contacts = model.n_bodies, model.n_contacts
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
-        columns |= {"joint_error": (), "action": (n_actions,), "reward": ()}
+        columns |= {"points": (contacts, 3), "joint_error": (), "action": (n_actions,), "reward": ()}
         grounds = None if planes is None else [[*np.asarray(normal, float).tolist(), float(d)] for normal, d in planes]
         head = {
             "title": title,
@@ -86,7 +99,7 @@ class Recorder:
         } | mechanism_to_json(model.mechanism)
         with unreadable(path):
             text = json.dumps(head).encode()
-            read_scene(text)  # what cannot be read need not be written
+            read_scene(text, VERSIONS[MAGIC])  # what cannot be read need not be written
         # whole: what was there before is lost when another recording has begun, not earlier
         data = MAGIC + chunk(text) + chunk(self._row(start=True))
         write_whole(path, data)
@@ -109,13 +122,25 @@ class Recorder:
         """The state as it is now, as a frame."""
         sim, env = self.sim, self.env
         x, q = (sim._lanes.row(name, env) for name in "xq")
-        forces, gaps = sim.contact_forces()[env], sim.contact_gaps()[env]
+        read = sim.contact_forces, sim.contact_gaps, sim.contact_points
         error = coordinates.errors(sim.model, x[None], q[None]).max(initial=0.0)
-        physical = np.concatenate([np.ravel(part) for part in (x, q, forces, gaps, error)]).clip(-LARGEST, LARGEST)
+        parts = x, q, *(tell()[env] for tell in read), error
+        physical = np.concatenate([np.ravel(part) for part in parts]).clip(-LARGEST, LARGEST)
         told = np.zeros(self.n_actions) if action is None else np.ravel(np.asarray(action, float))
         with np.errstate(over="ignore"):  # rewards are what they are
             row = np.concatenate([physical, told, [0.0 if reward is None else reward]]).astype("<f4")
-        return struct.pack("<II", self.steps & 0xFFFFFFFF, START * start) + row.tobytes()
+        return struct.pack("<II", self.steps & 0xFFFFFFFF, START * start) + row.tobytes() + self._touches()
+
+    def _touches(self) -> bytes:
+        """The contacts between colliders as they are now."""
+        sim = self.sim
+        if not sim.model.touches:
+            return b""
+        found = collisions.contacts(sim.model, sim._lanes, sim.dt, self.env)
+        touches = np.zeros(len(found), TOUCH)
+        for name in TOUCH.names or ():
+            touches[name] = getattr(found, name).clip(-LARGEST, LARGEST)
+        return touches.tobytes()
 
     def jump(self, envs: Container[int]) -> None:
         """Write where the environment was put, if it is one of these."""
@@ -180,7 +205,10 @@ class Recording:
     time: s, since the recording began
     start: where a frame does not follow from the one before it
     x, q: poses of the bodies, (n, n_bodies, 3 or 4)
-    forces, gaps: of the contacts, (n, n_contacts, 3) N, world, and (n, n_contacts) m
+    forces, gaps, points: of the contacts with the ground, (n, n_contacts, 3) N, world, (n, n_contacts) m; and where
+        they touch, or would, (n, n_contacts, 3) m, world
+    touches, touch_ends: contacts between colliders, of all frames, and how many of them there are up to the end of each
+        frame; `contacts` has those of a frame
     joint_error: largest of all joints, m or sine of half an angle
     action, reward: (n, n_actions), (n,); of the step that led to the frame, 0 where there was none
     complete: the file has its end; otherwise what there is of it was read
@@ -195,9 +223,12 @@ class Recording:
     q: Array
     forces: Array
     gaps: Array
+    points: Array
     joint_error: Array
     action: Array
     reward: Array
+    touches: NDArray[Any]
+    touch_ends: NDArray[np.int64]
     complete: bool
     damage: str = ""
 
@@ -216,21 +247,38 @@ class Recording:
             text = next(iter(chunks), b"")
             if not text:
                 raise InputError("it ends before its first frame")
-            scene = read_scene(text)
+            scene = read_scene(text, chunks.version)
             width = 2 + sum(math.prod(shape) for shape in scene.columns.values())
             rows = list(chunks.frames(4 * width))
-            words = np.frombuffer(b"".join(rows), "<u4").reshape(len(rows), width)
+            words = np.frombuffer(b"".join(row[: 4 * width] for row in rows), "<u4").reshape(len(rows), width)
             parts = columns(words[:, 2:].view("<f4"), scene.columns)
-            if (good := possible(parts)) < len(rows):
+            touches = np.frombuffer(b"".join(row[4 * width :] for row in rows), TOUCH)
+            ends = np.cumsum([(len(row) - 4 * width) // TOUCH.itemsize for row in rows], dtype=np.int64)
+            wrong = np.flatnonzero(impossible(touches, len(scene.mechanism.colliders)))[:1]
+            good = min([possible(parts), *np.searchsorted(ends, wrong, side="right").tolist()])
+            if good < len(rows):
                 chunks.complete, chunks.damage = False, f"frame {good} has poses or forces that cannot be"
             with np.errstate(over="ignore"):
                 time = elapsed(words[:good, 0]) * scene.dt
             if not np.isfinite(time).all():
                 raise InputError(f"dt is too long, {scene.dt:g} s")
-            kept = {name: part[:good].astype(float) for name, part in parts.items()}
+            kept: dict[str, NDArray[Any]] = {name: part[:good].astype(float) for name, part in parts.items()}
             kept["q"] /= np.linalg.norm(kept["q"], axis=-1, keepdims=True)
+            if chunks.version == 1:
+                kept["points"] = touching_points(scene.mechanism, kept["x"], kept["q"])
             start = (words[:good, 1] & START) > 0
+            kept |= {"touches": touches, "touch_ends": ends[:good]}
             return cls(scene, time, start, **kept, complete=chunks.complete, damage=chunks.damage)
+
+    def contacts(self, frame: int) -> Contacts:
+        """Contacts between colliders, as `Simulator.contacts` told them at a frame; -1 is the last one."""
+        if not isinstance(frame, (int, np.integer)) or not -len(self) <= frame < len(self):
+            raise InputError(f"frame must be a number below {len(self)}, or from -{len(self)} on, got {show(frame)}")
+        frame = int(frame) % len(self)
+        found = self.touches[self.touch_ends[frame - 1] if frame else 0 : self.touch_ends[frame]]
+        fields = {name: found[name].astype(float) for name in ("position", "normal", "gap", "force")}
+        env = np.full(len(found), self.scene.env)
+        return Contacts(env=env, collider=found["collider"].astype(np.int64), **fields)
 
     @property
     def head(self) -> dict[str, Any]:
@@ -239,7 +287,7 @@ class Recording:
 
     @property
     def mechanism(self) -> Mechanism:
-        """Bodies and contacts of what was recorded, to be drawn; it has no joints."""
+        """Bodies, colliders and contacts of what was recorded, to be drawn; it has no joints."""
         return self.scene.mechanism
 
     @property
@@ -249,7 +297,7 @@ class Recording:
 
     @property
     def planes(self) -> list[tuple[Array, float]] | None:
-        """Normal and offset of the ground where it is not the planes of the contacts."""
+        """Normal and offset of the ground where it is not the planes of contacts and colliders."""
         return self.scene.planes
 
     def __len__(self) -> int:

@@ -285,6 +285,12 @@ class Simulator:
         return self._placement.published("contact_force")
 
     @alone
+    def net_contact_forces(self) -> Array:
+        """Sum of all contact forces on every body, of the ground and of other bodies, N, world (num_envs, n_bodies, 3):
+        mean of the last step, whose impulse is dt times it, also if the step was made in parts."""
+        return collisions.net_forces(self.model, self._lanes, self.contact_forces(), self.dt)
+
+    @alone
     def contacts(self, env: int | None = None) -> Contacts:
         """What touches, or is near, between colliders after the last step, in one environment or in all."""
         return collisions.contacts(self.model, self._lanes, self.dt, env)

@@ -13,7 +13,7 @@ from tyro.conf import Positional
 from vigym.engine.durable import write_rows
 from vigym.engine.errors import InputError
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.shapes import Box, Cylinder
+from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.envs.controllers import scripted
 from vigym.envs.controllers.learned import LEARNED_IS_BETTER, learned
@@ -67,7 +67,21 @@ def fourbar() -> Simulator:
     return sim
 
 
-SCENES: dict[str, Callable[[], Simulator]] = {"box": box, "chain": chain, "fourbar": fourbar}
+def heap() -> Simulator:
+    """Balls, boxes and capsules that fall into a crate."""
+    mechanism = Mechanism()
+    mechanism.add_ground()
+    mechanism.add_collider("bottom", "world", Box((1.0, 1.0, 0.05), position=(0.0, 0.0, 0.025)))
+    for k, (x, y) in enumerate(((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))):
+        size = (0.05, 1.1, 0.3) if x else (1.0, 0.05, 0.3)
+        mechanism.add_collider(f"wall {k}", "world", Box(size, position=(0.525 * x, 0.525 * y, 0.15)))
+    for k, (z, x, y) in enumerate(product((0.3, 0.66), (-0.3, 0.0, 0.3), (-0.3, 0.0, 0.3))):
+        shape = (Sphere(0.1), Box((0.2, 0.15, 0.12)), Capsule(0.06, 0.2))[k % 3]
+        mechanism.add_body(f"body {k}", 1.0, shapes=[shape], position=(x + 0.002 * k, y, z), collide=True)
+    return Simulator(mechanism, dt=0.01)
+
+
+SCENES: dict[str, Callable[[], Simulator]] = {"box": box, "chain": chain, "fourbar": fourbar, "heap": heap}
 
 
 class Robot(NamedTuple):
@@ -131,7 +145,7 @@ class Watch:
             raise SystemExit(f"step {self.steps} could not be solved: residual {sim.status.residual[0]:.3g}")
         self.steps += steps
         self.spent += spent
-        self.gap = min(self.gap, sim.contact_gaps().min(initial=np.inf))
+        self.gap = min(self.gap, sim.contact_gaps().min(initial=np.inf), sim.contacts().gap.min(initial=np.inf))
         self.error = max(self.error, sim.joint_error()[0])
         self.iterations += sim.status.iterations[0]
         state = sim.state
@@ -145,7 +159,7 @@ class Watch:
             f"  steps of physics           {self.steps} of {self.sim.dt:g} s, {self.steps / self.spent:,.0f} a second"
         )
         print(f"  Newton iterations a step   {self.iterations / self.steps:.1f}")
-        if self.sim.model.n_contacts:
+        if self.gap < np.inf:
             print(f"  deepest penetration        {max(0.0, -self.gap):.1e} m")
         if self.sim.model.mechanism.joints:
             print(f"  largest joint error        {self.error:.1e}")
@@ -153,7 +167,7 @@ class Watch:
 
 
 def demo(
-    scene: Positional[Literal["hopper", "quadruped", "snake", "box", "chain", "fourbar"]] = "quadruped",
+    scene: Positional[Literal["hopper", "quadruped", "snake", "box", "chain", "fourbar", "heap"]] = "quadruped",
     seconds: float | None = None,
     seed: int = 0,
     controller: Literal["scripted", "learned"] | None = None,
@@ -164,7 +178,7 @@ def demo(
 
     Args:
         scene: The hopper's flip, the Unitree A1's trot, the snake's gait; or a thrown box, a chain of 20 links that
-            falls on the floor, a four-bar linkage.
+            falls on the floor, a four-bar linkage, a heap of bodies in a crate.
         seconds: Simulated time, in seconds; as long as the scene is interesting, unless given.
         seed: Of the start, for robots.
         controller: Of robots: scripted, or learned where vigym brings a policy along; the better one unless given.

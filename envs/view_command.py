@@ -24,6 +24,7 @@ def view(
     controller: Literal["scripted", "learned", "random"] | None = None,
     speed: float = 1.0,
     forces: bool = True,
+    colliders: bool = False,
     browser: bool = True,
 ) -> None:
     """Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.
@@ -37,6 +38,8 @@ def view(
             first of them that there is, unless given.
         speed: Times real time, for environments in the browser and for films.
         forces: Show the forces at contacts.
+        colliders: Show the colliders that bodies do not look like, in pages, films and film strips of recordings; pages
+            have a switch for it, too.
         browser: Open a browser; otherwise only its address is printed.
     """
     for path in out:
@@ -50,7 +53,7 @@ def view(
         if Path(what).is_file():
             if not seconds is seed is controller is None:
                 raise SystemExit(f"--seconds, --seed and --controller are for environments; {what} is a file")
-            present(Replay.load(what), out, speed, forces, browser)
+            present(Replay.load(what), out, speed, forces, colliders, browser)
         elif what not in ENVIRONMENTS:
             known = ", ".join(ENVIRONMENTS)
             raise SystemExit(f"{what} is neither a file nor one of the environments: {known}")
@@ -58,7 +61,7 @@ def view(
             with TemporaryDirectory() as folder:
                 recording = Path(folder) / "run.vigym"
                 run(what, seconds, seed or 0, controller, record=recording)
-                present(Replay.load(recording), out, speed, forces, browser)
+                present(Replay.load(recording), out, speed, forces, colliders, browser)
         else:
             run(what, seconds, seed or 0, controller, render_mode="human", speed=speed, browse=browser)
     except (VigymError, DependencyNotInstalled, OSError) as error:

@@ -135,6 +135,21 @@ def move(m, t, c):
     return gap, slips
 
 
+def see(m, t, c):
+    """Where the bodies touch at the end of the step, and the normal there, towards the first body: for read-outs."""
+    then = Sides(m, t, c, t.xn, t.Rn)
+    _, n, reach = touch(t, c, then)
+    surface = sub(reach, scale(t.rim[c][0], n))
+    store(t.seen[c], add(then.owner, surface) + scale(then.sign, n))
+
+
+def push_bodies(m, s, c, impulse):
+    """Add an impulse to what its bodies have got from others in this step."""
+    first, second = m.contact_body[c], m.contact_other[c]
+    store(s.pushed[first], add(vec(s.pushed[first]), impulse))
+    store(s.pushed[second], sub(vec(s.pushed[second]), impulse))
+
+
 def velocities(m, t, c):
     """v of both bodies; the world has none."""
     return [vec(t.speed[i]) for i in (m.contact_body[c], m.contact_other[c])]

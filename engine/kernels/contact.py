@@ -386,6 +386,10 @@ def finish_contact(kind, m, s, t, c):
     # impulse of the step so far; the one that is there before its first part belongs to the last step
     force = whole_force(m, s, t, c)
     first = less(TICKS - 0.5, t.todo)
-    for k, part in enumerate(scale(t.h, matvec_t(axes(kind, m, t, c), force))):
+    impulse = scale(t.h, matvec_t(axes(kind, m, t, c), force))
+    for k, part in enumerate(impulse):
         before = s.impulse[c][k]
         s.impulse[c][k] = select(good, part + select(first, 0.0, before), before)
+    if kind == BETWEEN:
+        between.see(m, t, c)
+        between.push_bodies(m, s, c, [select(good, part, 0.0) for part in impulse])

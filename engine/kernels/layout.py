@@ -147,6 +147,7 @@ def state_fields(features, size):
         "factor": (groups, 1),  # on its last rebound
         "rebounds": (),  # 1 if something rebounds in the last step
         "impulse": (c, 3),  # on the body in the last step, N s, world
+        "pushed": (n + 1 if features.touches else 0, 3),  # sum of those from other bodies on each, and on the world
         # all of these before the last step
         "old_x": (n, 3),
         "old_q": (n, 4),

@@ -29,7 +29,7 @@ from vigym.engine.kernels.interior_point import (
     starts_left,
 )
 from vigym.engine.kernels.publish import publish_body, publish_contact
-from vigym.engine.kernels.quaternion import dot, vec
+from vigym.engine.kernels.quaternion import dot, store, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
@@ -202,7 +202,7 @@ def begin(m, s, t):
     t.per_length[world][0] = 0.0
     if m.features.touches:
         for k in range(3):
-            t.speed[world][k] = 0.0
+            t.speed[world][k] = s.pushed[world][k] = 0.0
     if m.features.touches and m.features.bounce:
         for k in range(9):
             t.before[world][k] = 0.0
@@ -237,6 +237,7 @@ def remember_body(m, s, t, i):
             old[i][k] = value
     if m.features.touches:
         t.farther[i][0] = 0.0
+        store(s.pushed[i], [0.0] * 3)
     w, most = vec(s.w[i]), MOST_TURN / m.dt
     t.stride = minimum(t.stride, first_stride(dot(w, w) / (most * most)))
 

@@ -130,7 +130,7 @@ def test_a_file_is_read_up_to_where_it_is_damaged(tmp_path):
             sim.step()
     data = (tmp_path / "run.vigym").read_bytes()
     whole = Recording.load(tmp_path / "run.vigym")
-    frame = HEAD.size + 4 * (2 + 2 * 7 + 3 * 4 + 1 + 0 + 1)  # step, flags; poses; forces and gaps; error; reward
+    frame = HEAD.size + 4 * (2 + 2 * 7 + 3 * 7 + 1 + 0 + 1)  # step, flags; poses; forces, gaps, points; error; reward
     first = len(data) - HEAD.size - 5 * frame  # where frames begin
     assert HEAD.unpack_from(data, first)[0] == frame - HEAD.size
     cut = tmp_path / "cut.vigym"

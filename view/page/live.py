@@ -14,6 +14,7 @@ from vigym.engine.rotation import Array
 from vigym.engine.shapes import Shape
 from vigym.view.page.gate import Gate, Visitor, between, is_switch, one_of
 from vigym.view.page.stage import Stage, start_server, stop_server
+from vigym.view.pictures.arrows import forces_of
 from vigym.view.pictures.camera import Camera
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ class Live:
         self._speeds = SPEEDS | {first: speed}
         self.follow = allow(gui.add_checkbox("Follow the robot", True), is_switch)
         self.arrows = allow(gui.add_checkbox("Contact forces", True), is_switch)
+        self.colliders: Any = None
+        if self.stage.colliders:
+            self.colliders = allow(gui.add_checkbox("Colliders", False), is_switch)
         self.which: Any = None
         if (n := self.sim.num_envs) > 1:
             self.which = allow(gui.add_slider("Environment", 0, n - 1, 1, 0), between(0, n - 1, whole=True))
@@ -149,7 +153,9 @@ class Live:
             return
         env, sim = self.env, self.sim
         x, q = (sim._lanes.row(name, env) for name in "xq")
-        forces = sim.contact_forces()[env] if self.gate.value(self.arrows) else None
+        forces = forces_of(sim, env) if self.gate.value(self.arrows) else None
+        if self.colliders is not None:
+            self.stage.show_colliders(self.gate.value(self.colliders))
         self.stage.show(x, q, forces, follow=self.gate.value(self.follow))
         self._sent = now
         if now - self._noted > 1.0 / NOTES or self.paused:

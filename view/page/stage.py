@@ -1,4 +1,4 @@
-"""A mechanism on a page of viser: its bodies, the ground, arrows for the forces at contacts."""
+"""A mechanism on a page of viser: its bodies, the world, the ground, arrows for the forces at contacts."""
 
 import contextlib
 import io
@@ -10,21 +10,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.engine.appearance import planes_of, usual_weight
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, from_matrix
 from vigym.engine.shapes import Shape
 from vigym.view.extra import check
 from vigym.view.page.gate import Gate
 from vigym.view.page.mesh import Mesh, merge, mesh
-from vigym.view.pictures.arrows import Arrows, force_scale
+from vigym.view.pictures.arrows import force_scale, visible
 from vigym.view.pictures.camera import Camera
 from vigym.view.pictures.look import tile_size
-from vigym.view.pictures.scene import parts_of, plane_table, planes_of
+from vigym.view.pictures.scene import Part, hidden_colliders, parts_of, plane_table
 
 TILES = 48  # along an edge of the ground that is drawn
 BRIGHT, DARK = (196, 202, 209), (156, 165, 176)
 ARROW = (230, 41, 56)
-_AWAY = (0.0, 0.0, -1e3)  # where arrows of no length wait
+_NONE = np.full((1, 2, 3), (0.0, 0.0, -1e3))  # where an arrow of no length waits: there is always one
 
 
 def start_server(gate: Gate | None = None) -> Any:
@@ -46,6 +47,7 @@ class Stage:
 
     camera: where one looks from at first; a followed body stays in the middle, the world moves instead
     scenery, planes: as for `Renderer`
+    weight: a force whose arrow is well visible, N; chosen by the masses unless given
     """
 
     def __init__(
@@ -55,9 +57,10 @@ class Stage:
         camera: Camera,
         scenery: Iterable[Shape] = (),
         planes: Iterable[tuple[ArrayLike, float]] | None = None,
+        weight: float | None = None,
     ) -> None:
         self.server, self.mechanism, self.camera = server, mechanism, camera
-        self.scale = force_scale(mechanism, camera.distance)
+        self.scale = force_scale(weight or usual_weight(mechanism), camera.distance)
         names = [body.name for body in mechanism.bodies]
         body = camera.trackbodyid
         self.tracked = names.index(body) if isinstance(body, str) else body
@@ -68,22 +71,36 @@ class Stage:
         # letters and digits: a slash would make another node, and names may come from a stranger's file
         plain = [re.sub(r"[^\w -]", "_", name)[:80] for name in names]
         self.bodies = [scene.add_frame(f"/world/{k} {name}", show_axes=False) for k, name in enumerate(plain)]
-        looks: dict[tuple[int, tuple[float, ...]], list[Mesh]] = {}
-        for part in parts_of(mechanism, {}, scenery):
-            looks.setdefault((part.body, part.color), []).append(mesh(part))
-        for k, ((owner, color), meshes) in enumerate(looks.items()):
-            node = "/world" if owner < 0 else self.bodies[owner].name
-            scene.add_mesh_simple(f"{node}/{k}", *merge(meshes), color=tuple(round(255 * c) for c in color))
+        self._add(parts_of(mechanism, {}, scenery), "")
+        self.colliders = self._add(hidden_colliders(mechanism), "collider ", opacity=0.5, visible=False)
         self.grounds = [
             Ground(scene, f"/world/ground {k}", row, tile_size(camera.distance))
             for k, row in enumerate(plane_table(planes_of(mechanism) if planes is None else planes))
         ]
         self.arrows: Any = None
-        if n := len(mechanism.contacts):
+        if mechanism.contacts or mechanism.colliders:
             r = 0.006 * camera.distance
             sizes = {"shaft_radius": r, "head_radius": 2.4 * r, "head_length": 5.0 * r}
-            self.arrows = scene.add_arrows("/world/forces", np.full((n, 2, 3), _AWAY), ARROW, **sizes)
+            self.arrows = scene.add_arrows("/world/forces", _NONE, ARROW, **sizes)
         self._look()
+
+    def _add(self, parts: Iterable[Part], name: str, **look: Any) -> list[Any]:
+        """Nodes of the solids, one for each body and colour."""
+        looks: dict[tuple[int, tuple[float, ...]], list[Mesh]] = {}
+        for part in parts:
+            looks.setdefault((part.body, part.color), []).append(mesh(part))
+        nodes = []
+        for k, ((owner, color), meshes) in enumerate(looks.items()):
+            node = f"{'/world' if owner < 0 else self.bodies[owner].name}/{name}{k}"
+            rgb = tuple(round(255 * c) for c in color)
+            nodes.append(self.server.scene.add_mesh_simple(node, *merge(meshes), color=rgb, **look))
+        return nodes
+
+    def show_colliders(self, shown: bool) -> None:
+        """Show or hide the colliders that bodies do not look like."""
+        for node in self.colliders:
+            if node.visible != shown:
+                node.visible = shown
 
     def _look(self) -> None:
         """The camera of whoever opens the page."""
@@ -93,8 +110,9 @@ class Stage:
         first.look_at, first.position = at, at - self.camera.distance * forward
         first.up, first.fov = (0.0, 0.0, 1.0), math.radians(self.camera.fovy)
 
-    def show(self, x: Array, q: Array, forces: Array | None = None, *, follow: bool = True) -> None:
-        """Poses x (n_bodies, 3), q (n_bodies, 4) and forces (n_contacts, 3), N, if they are to be seen."""
+    def show(self, x: Array, q: Array, forces: tuple[Array, Array] | None = None, *, follow: bool = True) -> None:
+        """Poses x (n_bodies, 3), q (n_bodies, 4); and where forces act (n, 3), m, and the forces (n, 3), N, world, if
+        they are to be seen."""
         # rounded in the binary system: 0.1 mm, and files that compress well
         x, q = np.round(x * 8192.0) / 8192.0, np.round(q * 16384.0) / 16384.0
         middle = x[self.tracked or 0, :2]
@@ -106,16 +124,12 @@ class Stage:
             for node, position, wxyz in zip(self.bodies, x, q, strict=True):
                 node.position, node.wxyz = position, wxyz
             if self.arrows is not None:
-                self.arrows.points = self._arrows(x, q, forces)
+                self.arrows.points = _NONE if forces is None else self._arrows(*forces)
 
-    def _arrows(self, x: Array, q: Array, forces: Array | None) -> Array:
-        """Start and tip of every arrow, (n_contacts, 2, 3)."""
-        n = len(self.mechanism.contacts)
-        arrows = Arrows.at_contacts(self.mechanism, x, q, np.zeros((n, 3)) if forces is None else forces, self.scale)
-        start, along = np.asarray(arrows.points), np.asarray(arrows.vectors)
-        seen = np.linalg.norm(along, axis=1) > 0.01 * self.camera.distance
-        points = np.where(seen[:, None, None], np.stack([start, start + along], 1), np.array(_AWAY))
-        return np.round(points * 1024.0) / 1024.0
+    def _arrows(self, points: Array, forces: Array) -> Array:
+        """Start and tip of every arrow that can be seen, (n, 2, 3); of one of no length if there is none."""
+        start, along = visible(points, forces, self.scale, self.camera.distance)
+        return np.round(np.stack([start, start + along], 1) * 1024.0) / 1024.0 if len(start) else _NONE
 
 
 class Ground:

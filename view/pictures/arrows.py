@@ -1,19 +1,25 @@
 """Arrows, such as forces at contacts."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.engine.collisions import Contacts
 from vigym.engine.errors import InputError
-from vigym.engine.joint import orthonormal_basis
+from vigym.engine.joint import WORLD, orthonormal_basis
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.rotation import rotate
+from vigym.engine.rotation import Array
 from vigym.engine.validation import numeric, show, vector
 from vigym.view.pictures.scene import Part
 from vigym.view.pictures.solids import CONE, CYLINDER
 
+if TYPE_CHECKING:
+    from vigym.engine.simulator import Simulator
+
 _SHORTEST = 1e-9  # m; an arrow of no length has no direction
+MOST_ARROWS = 1000  # in one picture
 
 
 @dataclass(frozen=True)
@@ -32,21 +38,14 @@ class Arrows:
     radius: float | None = None
 
     @classmethod
-    def at_contacts(
-        cls, mechanism: Mechanism, x: ArrayLike, q: ArrayLike, forces: ArrayLike, scale: float = 0.005
-    ) -> "Arrows":
-        """The forces (n_contacts, 3), N, of the ground on the contacts, where they act: x + R(q) point - radius normal.
+    def at_contacts(cls, sim: "Simulator", env: int = 0, scale: float = 0.005) -> "Arrows":
+        """Contact forces on the bodies of an environment, where they act: those of the ground, and between two bodies
+        both, which are opposite.
 
-        x, q: pose of one environment, (n_bodies, 3) and (n_bodies, 4). forces: as `Simulator.contact_forces()[env]`.
         scale: metres an arrow is long per newton.
         """
-        contacts = mechanism.contacts
-        place = {body.name: k for k, body in enumerate(mechanism.bodies)}
-        body = [place[contact.body] for contact in contacts]
-        arm = np.array([contact.point for contact in contacts]).reshape(-1, 3)
-        drop = np.array([contact.radius * contact.normal for contact in contacts]).reshape(-1, 3)
-        points = np.asarray(x, float)[body] + rotate(np.asarray(q, float)[body], arm) - drop
-        return cls(points, scale * np.asarray(forces, float))
+        points, forces = forces_of(sim, env)
+        return cls(points, scale * forces)
 
     def parts(self, radius: float) -> list[Part]:
         """A cylinder and a cone for each, in the world; `radius` if none was given. They cast no shadow."""
@@ -78,7 +77,32 @@ class Arrows:
         return rows
 
 
-def force_scale(mechanism: Mechanism, distance: float) -> float:
-    """Metres an arrow is long per newton, from `distance` m away: the mechanism's weight is 0.3 of that long."""
-    fall = float(np.linalg.norm(mechanism.gravity)) or 9.81
-    return 0.3 * distance / (fall * sum(body.mass for body in mechanism.bodies))
+def forces_of(sim: "Simulator", env: int) -> tuple[Array, Array]:
+    """Contact forces on the bodies of an environment: where they act (n, 3), m, and the forces (n, 3), N, world."""
+    mechanism = sim.model.mechanism
+    return gather(mechanism, sim.contact_points()[env], sim.contact_forces()[env], sim.contacts(env))
+
+
+def gather(mechanism: Mechanism, points: Array, forces: Array, touching: Contacts) -> tuple[Array, Array]:
+    """Points and forces of contacts with the ground, then of those between colliders: on the first, and then on the
+    second where that is not the world's."""
+    moves = np.array([collider.body != WORLD for collider in mechanism.colliders], bool)
+    second = moves[touching.collider[:, 1]]
+    where = points, touching.position, touching.position[second]
+    return np.concatenate(where), np.concatenate([forces, touching.force, -touching.force[second]])
+
+
+def visible(points: Array, forces: Array, scale: float, distance: float) -> tuple[Array, Array]:
+    """Start and vector of the arrows that can be seen from `distance` m away: at most MOST_ARROWS, the longest ones, of
+    which none is shorter than 0.01 or longer than 0.4 of that."""
+    along = scale * forces
+    length = np.linalg.norm(along, axis=-1)
+    longest = np.argsort(-length, kind="stable")[:MOST_ARROWS]
+    kept = np.sort(longest[length[longest] > 0.01 * distance])
+    shrink = np.minimum(1.0, 0.4 * distance / length[kept])
+    return points[kept], shrink[:, None] * along[kept]
+
+
+def force_scale(weight: float, distance: float) -> float:
+    """Metres an arrow is long per newton, from `distance` m away: a force of `weight` N is 0.3 of that long."""
+    return 0.3 * distance / weight

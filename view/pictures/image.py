@@ -20,14 +20,19 @@ def tile(images: Sequence[NDArray] | NDArray, fill: float = 255) -> NDArray:
     first = np.asarray(images[0])
     if other := next((shape for shape in map(np.shape, images) if shape != first.shape), None):
         raise InputError(f"tile needs images of one size, got {first.shape} and {other}")
-    columns = math.isqrt(len(images) - 1) + 1
-    lines = -(-len(images) // columns)
+    columns, lines = grid_shape(len(images))
     h, w = first.shape[:2]
     grid = np.full((lines * h, columns * w, *first.shape[2:]), fill, first.dtype)
     for k, image in enumerate(images):
         y, x = divmod(k, columns)
         grid[y * h : (y + 1) * h, x * w : (x + 1) * w] = image
     return grid
+
+
+def grid_shape(n: int) -> tuple[int, int]:
+    """Columns and rows of the grid in which `tile` has n images."""
+    columns = math.isqrt(n - 1) + 1
+    return columns, -(-n // columns)
 
 
 def save_png(path: str | os.PathLike[str], image: NDArray[np.uint8]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vigym.engine.appearance import planes_of
 from vigym.engine.errors import InputError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Shape
@@ -22,7 +23,7 @@ from vigym.view.pictures.image import save_png, tile
 from vigym.view.pictures.look import light, look
 from vigym.view.pictures.project import plan
 from vigym.view.pictures.raycast import draw
-from vigym.view.pictures.scene import Cast, join, parts_of, plane_table, planes_of
+from vigym.view.pictures.scene import Cast, join, parts_of, plane_table
 
 __all__ = ["Arrows", "Camera", "Renderer", "save_png", "tile"]
 
@@ -33,21 +34,24 @@ SAMPLES = {
     8: ((9, 5), (7, 11), (13, 9), (5, 3), (3, 13), (1, 7), (11, 15), (15, 1)),
 }
 _ARROW = 0.006  # radius of an arrow, seen from a distance of 1
+_FLOOR = 2.0  # times the size of all bodies: larger things of the world need not be seen as a whole
 _MARGIN = 1.05  # of a picture that frames the mechanism by itself
 
 
 class Renderer:
     """Draws one mechanism.
 
-    mechanism: its bodies are drawn as their shapes (a body without any as the solid box with its mass and inertia),
-        the ground as the different planes of its contacts (z = 0 if it has none), each seen from above only.
+    mechanism: its bodies are drawn as their shapes (a body without any as its colliders, or as the solid box with its
+        mass and inertia), colliders of the world as they are, the ground as the different planes of contacts and of the
+        world (z = 0 if nothing is fixed in it), each seen from above only.
     width, height: of the pictures, pixels.
     camera: None frames the bodies where they are in the first picture, and stays there.
     samples: rays through each pixel at an edge, 1, 4 or 8.
     sun: direction (3,) towards it; None is over the viewer's left shoulder.
-    planes: (normal, offset) of each ground, instead of those of the contacts.
+    planes: (normal, offset) of each ground, instead of those of the mechanism.
     hulls: points (n, 3), in the body's frame, for bodies (by name) that are drawn as the convex hull of these.
     scenery: further shapes, placed in the world.
+    colliders: draw those of bodies that do not look like them, too, in green.
 
     One Renderer draws one picture at a time; threads need one each.
     """
@@ -64,6 +68,7 @@ class Renderer:
         planes: Iterable[tuple[ArrayLike, float]] | None = None,
         hulls: Mapping[str, ArrayLike] | None = None,
         scenery: Iterable[Shape] = (),
+        colliders: bool = False,
     ) -> None:
         self.width, self.height = count(width, "width"), count(height, "height")
         if samples not in SAMPLES:
@@ -76,7 +81,7 @@ class Renderer:
             self._tracked(camera)
         self._sun = None if sun is None else unit_vector(sun, "sun", InputError)
         self._offsets = np.array(SAMPLES[samples], float) / 16.0
-        self._cast = Cast(parts_of(mechanism, hulls or {}, scenery))
+        self._cast = Cast(parts_of(mechanism, hulls or {}, scenery, colliders=colliders))
         self._planes = plane_table(planes_of(mechanism) if planes is None else planes)
         self._buffers = buffers(self.width, self.height)
 
@@ -142,7 +147,7 @@ class Renderer:
         amount = np.zeros(len(x)) if fade is None else vector(fade, (len(x),), "fade", InputError)
         solids = join([self._cast.solids(*pose) for pose in zip(x, q, amount.clip(0.0, 1.0).tolist(), strict=True)])
         if self.camera is None:
-            self.camera = framing(solids, self.width / self.height)
+            self.camera = framing(solids, np.tile(self._cast.body, len(x)), self.width / self.height)
         return self.camera, solids
 
     def _view(self, camera: Camera, x: Array) -> View:
@@ -164,13 +169,28 @@ class Renderer:
         return body
 
 
-def framing(solids: Solids, aspect: float) -> Camera:
-    """A camera that sees all solids from the front right and a little above; aspect: width / height of the picture."""
+def framing(solids: Solids, body: NDArray[np.int64], aspect: float) -> Camera:
+    """A camera that sees the solids, of these bodies (-1: the world), from the front right and a little above; aspect:
+    width / height of the picture."""
     if not len(solids.table):
         return Camera()
-    position, reach = solids.table[:, POSITION : POSITION + 3], solids.table[:, REACH]
-    middle = 0.5 * ((position - reach[:, None]).min(axis=0) + (position + reach[:, None]).max(axis=0))
-    radius = float((np.linalg.norm(position - middle, axis=1) + reach).max())
+    seen = framed(solids, body)
+    middle, radius = ball(solids.table[seen, POSITION : POSITION + 3], solids.table[seen, REACH])
     half = math.radians(Camera.fovy / 2.0)
     narrow = math.atan(math.tan(half) * min(1.0, aspect))
     return Camera(_MARGIN * radius / math.sin(narrow), 130.0, -20.0, tuple(middle.tolist()))
+
+
+def framed(solids: Solids, body: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The solids that a picture should show as a whole: all but those of the world (body -1) that are larger than the
+    bodies together, such as a floor."""
+    position, reach, seen = solids.table[:, POSITION : POSITION + 3], solids.table[:, REACH], body >= 0
+    if not seen.any():
+        return ~seen
+    return seen | (reach < _FLOOR * ball(position[seen], reach[seen])[1])
+
+
+def ball(position: Array, reach: Array) -> tuple[Array, float]:
+    """Centre and radius of a ball that holds those of radius `reach` (n,) at `position` (n, 3)."""
+    middle = 0.5 * ((position - reach[:, None]).min(axis=0) + (position + reach[:, None]).max(axis=0))
+    return middle, float((np.linalg.norm(position - middle, axis=1) + reach).max())

@@ -1,17 +1,20 @@
 """From a mechanism to the solids and planes of a picture."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.engine.appearance import colliders_of
 from vigym.engine.body import Body
+from vigym.engine.collider import Collider
 from vigym.engine.errors import InputError
-from vigym.engine.joint import orthonormal_basis
+from vigym.engine.joint import WORLD, orthonormal_basis
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_matrix, rotation_matrix
-from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import Array, number, suggestion, unit_vector
 from vigym.view.pictures import solids as kinds
 from vigym.view.pictures.arrays import (
@@ -42,6 +45,8 @@ PALETTE = (
     (0.24, 0.66, 0.70),
     (0.80, 0.47, 0.62),
 )
+STATIC = (0.72, 0.74, 0.77)  # of what stands in the world
+COLLIDER = (0.35, 0.80, 0.45)  # of colliders that bodies do not look like
 GHOST = np.array([0.90, 0.92, 0.94])  # what faded poses fade to
 _THINNEST = 0.05  # of the longest edge: a stand-in stays visible
 
@@ -99,21 +104,55 @@ def stand_in(body: Body) -> Box:
     return Box(tuple(edges.tolist()), orientation=tuple(from_matrix(axes).tolist()))
 
 
-def parts_of(mechanism: Mechanism, hulls: Mapping[str, ArrayLike], scenery: Iterable[Shape]) -> list[Part]:
-    """All that is drawn; `hulls` replace the shapes of the bodies they name. Shapes of opacity 0 are left out."""
-    bodies = mechanism.bodies
+def parts_of(
+    mechanism: Mechanism, hulls: Mapping[str, ArrayLike], scenery: Iterable[Shape], *, colliders: bool = False
+) -> list[Part]:
+    """All that is drawn: scenery and colliders of the world, and bodies, as their shapes, else as their colliders, else
+    as a box; `hulls` replace the shapes of the bodies they name. Shapes of opacity 0 are left out.
+
+    colliders: also those of bodies that do not look like them
+    """
+    bodies, solid = mechanism.bodies, colliders_of(mechanism)
     if unknown := set(hulls) - {body.name for body in bodies}:
         name = sorted(unknown)[0]
         raise InputError(f"hulls: body {name!r} is unknown; {suggestion(name, [body.name for body in bodies])}")
-    parts = [part(shape, (0.72, 0.74, 0.77)) for shape in scenery if _visible(shape)]
+    fixed = [collider.shape for collider in solid[WORLD] if not isinstance(collider.shape, Plane)]
+    parts = [part(shape, STATIC) for shape in (*scenery, *fixed) if _visible(shape)]
     for i, body in enumerate(bodies):
-        color = PALETTE[i % len(PALETTE)]
+        color, shapes = PALETTE[i % len(PALETTE)], body.drawn
         if body.name in hulls:
-            own = next((shape.color for shape in body.drawn if shape.color), color)
+            own = next((shape.color for shape in shapes if shape.color), color)
             parts.append(hull_part(hulls[body.name], own, i))
         else:
-            parts += [part(shape, color, i) for shape in body.drawn or (stand_in(body),) if _visible(shape)]
-    return parts
+            shapes = shapes or tuple(solids_of(mechanism, solid[body.name])) or (stand_in(body),)
+            parts += [part(shape, color, i) for shape in shapes if _visible(shape)]
+    return parts + (hidden_colliders(mechanism) if colliders else [])
+
+
+def hidden_colliders(mechanism: Mechanism) -> list[Part]:
+    """Colliders of bodies that are drawn as other shapes."""
+    solid = colliders_of(mechanism)
+    found = []
+    for i, body in enumerate(mechanism.bodies):
+        if shapes := body.drawn:
+            unseen = [collider for collider in solid[body.name] if collider.shape not in shapes]
+            found += [part(replace(shape, color=None), COLLIDER, i) for shape in solids_of(mechanism, unseen)]
+    return found
+
+
+def solids_of(mechanism: Mechanism, colliders: Iterable[Collider]) -> list[Shape]:
+    """Shapes of colliders of a body; a plane is a plate of four times the size of the largest other collider."""
+    found: list[Shape] = []
+    for collider in colliders:
+        if isinstance(collider.shape, Plane):
+            edge = 4.0 * max((other.bound for other in mechanism.colliders), default=0.0) or 1.0
+            thick = 0.01 * edge
+            centre = np.array(collider.shape.position) - 0.5 * thick * collider.rotation[:, 2]
+            placed: dict[str, Any] = {"position": centre, "orientation": collider.shape.orientation}
+            found.append(Box((edge, edge, thick), **placed))
+        else:
+            found.append(collider.shape)
+    return found
 
 
 def _visible(shape: Shape) -> bool:
@@ -165,15 +204,6 @@ def join(several: Sequence[Solids]) -> Solids:
         indices.append(index)
     tables, _, all_facets = (np.concatenate(field) for field in zip(*several, strict=True))
     return Solids(tables, np.concatenate(indices), all_facets)
-
-
-def planes_of(mechanism: Mechanism) -> list[tuple[Array, float]]:
-    """Normal and offset of the different planes of the contacts; z = 0 if there are none."""
-    found: dict[tuple[float, ...], tuple[Array, float]] = {}
-    for contact in mechanism.contacts:
-        rounded = tuple((np.round([*contact.normal, contact.offset], 9) + 0.0).tolist())
-        found.setdefault(rounded, (contact.normal, contact.offset))
-    return list(found.values()) or [(np.array([0.0, 0.0, 1.0]), 0.0)]
 
 
 def plane_table(grounds: Iterable[tuple[ArrayLike, float]]) -> Array:

@@ -30,10 +30,12 @@ def film(
     height: int | None = None,
     fps: float | None = None,
     speed: float = 1.0,
+    colliders: bool = False,
 ) -> None:
     """Write it as .mp4 (640 x 480, 30 frames a second unless told) or .gif (400 x 300, 20), with a progress bar.
 
     speed: 0.5 is slow motion
+    colliders: draw those of bodies that do not look like them, too
     """
     ffmpeg = require("imageio_ffmpeg", "a film").get_ffmpeg_exe()
     tqdm = require("tqdm", "a film").tqdm
@@ -47,13 +49,12 @@ def film(
     if pictures > MOST_PICTURES:
         raise InputError(f"{path} would have {pictures:.3g} pictures, more than {MOST_PICTURES}: choose another speed")
     times = np.arange(0.0, replay.time[-1] + 1e-9, speed / rate)
-    renderer, draw_forces = replay.renderer(w, h), forces and bool(replay.forces.shape[1])
+    renderer = replay.renderer(w, h, colliders=colliders)
 
     def draw() -> Iterator[bytes]:
         for time in tqdm(times, desc=path.name, unit="picture"):
-            x, q, pressed = replay.at(time)
-            arrows = replay.arrows(x, q, pressed) if draw_forces else None
-            yield renderer.render(x, q, arrows=arrows).tobytes()
+            x, q, _ = replay.at(time)
+            yield renderer.render(x, q, arrows=replay.arrows(time) if forces else None).tobytes()
 
     command = [ffmpeg, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24"]
     command += ["-s", f"{w}x{h}", "-r", f"{rate:g}", "-i", "-", *(MP4 if moving else GIF)]

@@ -13,7 +13,7 @@
 
   // The player listens to the field that shows the time.
   function seek(time) {
-    const field = document.querySelector("input");
+    const field = document.querySelector("input:not([type=checkbox])");
     if (!field) return;
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, time.toFixed(3));
     field.dispatchEvent(new Event("input", { bubbles: true }));
@@ -92,11 +92,29 @@
     };
   }
 
+  // Colliders that bodies do not look like: known by their colour, as the player does not tell which nodes it made.
+  function colliders({ color, shown }) {
+    const label = document.createElement("label"), box = document.createElement("input");
+    label.style.cssText = "display:block;margin-top:4px";
+    box.type = "checkbox"; box.checked = shown; box.id = "vigym-colliders";
+    label.append(box, " colliders");
+    heading.after(label);
+    return () => {
+      for (const scene of vigymScenes) {
+        scene.traverse(({ material }) => {
+          if (material?.color?.getHexString() === color) material.visible = box.checked;
+        });
+      }
+    };
+  }
+
   document.body.append(panel);
+  const hide = REPLAY.colliders ? colliders(REPLAY.colliders) : () => {};
   const plots = REPLAY.plots.map(plot);
   let last = -1;
   (function follow() {
     const time = now();
+    hide();
     if (time !== last && !body.hidden) {
       last = time;
       heading.textContent = `${REPLAY.title || "vigym"}  ${time.toFixed(2)} s`;

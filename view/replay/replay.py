@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vigym.engine.appearance import is_furnished
 from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recording, unreadable
@@ -42,25 +43,27 @@ class Replay(Recording):
 
     @cached_property
     def camera(self) -> "Camera":
-        """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves."""
+        """The one that was recorded; or one that frames the first pose, and follows the first body if that leaves and
+        there is nothing but ground in the world."""
         from vigym.view.pictures.picture import Camera, framing
         from vigym.view.pictures.scene import Cast, parts_of
 
         if self.head["camera"] is not None:
             return Camera.from_config(self.head["camera"])
-        camera = framing(Cast(parts_of(self.mechanism, {}, self.scenery)).solids(self.x[0], self.q[0]), 1.0)
+        cast = Cast(parts_of(self.mechanism, {}, self.scenery))
+        camera = framing(cast.solids(self.x[0], self.q[0]), cast.body, 1.0)
         away = np.linalg.norm(self.x[:, 0, :2] - self.x[0, 0, :2], axis=-1).max()
-        if away < 0.25 * camera.distance:
+        if away < 0.25 * camera.distance or is_furnished(self.mechanism):
             return camera
         at = np.array(camera.lookat) - [*self.x[0, 0, :2], 0.0]
         return replace(camera, lookat=tuple(at.tolist()), trackbodyid=0)
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
-        """Poses and forces in between, straight from frame to frame, but not across the start of an episode."""
-        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
-        if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
+        """Poses and forces of the ground in between, straight from frame to frame, but not across the start of an
+        episode."""
+        k, s = self._between(time)
+        if s == 0.0:
             return self.x[k], self.q[k], self.forces[k]
-        s = (time - self.time[k]) / (self.time[k + 1] - self.time[k])
         near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
         x, q, forces = (
             (1.0 - s) * now + s * then
@@ -72,6 +75,14 @@ class Replay(Recording):
         )
         return x, q / np.linalg.norm(q, axis=-1, keepdims=True), forces
 
+    def _between(self, time: float) -> tuple[int, float]:
+        """The last frame that is not after a time, and how far it is from there to the next one, 0 to 1; 0 if that
+        starts an episode."""
+        k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
+        if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
+            return k, 0.0
+        return k, float((time - self.time[k]) / (self.time[k + 1] - self.time[k]))
+
     def thinned(self, rate: float = 50.0) -> np.ndarray:
         """Indices of frames of which no more than about `rate` come in a second; the first and the last are there."""
         slots = np.floor(self.time * rate * 1.001)
@@ -79,25 +90,40 @@ class Replay(Recording):
         keep[0] = True
         return np.flatnonzero(keep)
 
-    def renderer(self, width: int, height: int, camera: "Camera | None" = None) -> Any:
+    def renderer(self, width: int, height: int, camera: "Camera | None" = None, *, colliders: bool = False) -> Any:
         """For pictures of it, from its own camera unless told."""
         from vigym.view.pictures.picture import Renderer
 
-        scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery}
+        scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery, "colliders": colliders}
         return Renderer(self.mechanism, width, height, camera or self.camera, **scene)
 
-    def arrows(self, x: Array, q: Array, forces: Array) -> "Arrows":
-        """Forces at the contacts, as long as on the page."""
-        from vigym.view.pictures.arrows import Arrows, force_scale
+    def forces_of(self, frame: int, between: float = 0.0) -> tuple[Array, Array]:
+        """Contact forces on bodies: where they act (n, 3), m, and the forces (n, 3), N, world.
 
-        scale = force_scale(self.mechanism, self.camera.distance)
-        return Arrows.at_contacts(self.mechanism, x, q, forces, scale)
+        between: 0 to 1, on the way to the next frame; contacts between colliders, which come and go, are those of the
+            nearer one
+        """
+        from vigym.view.pictures.arrows import gather
 
-    def html(self, *, forces: bool = True) -> str:
-        """One page that plays it offline, with a timeline, arrows and plots."""
+        k, then = frame, frame + (between > 0.0)
+        points, forces = ((1.0 - between) * part[k] + between * part[then] for part in (self.points, self.forces))
+        return gather(self.mechanism, points, forces, self.contacts(then if between > 0.5 else k))
+
+    def arrows(self, time: float) -> "Arrows":
+        """Forces at the contacts at a time, as long as on the page."""
+        from vigym.view.pictures.arrows import Arrows, force_scale, visible
+
+        distance = self.camera.distance
+        return Arrows(
+            *visible(*self.forces_of(*self._between(time)), force_scale(self.scene.weight, distance), distance)
+        )
+
+    def html(self, *, forces: bool = True, colliders: bool = False) -> str:
+        """One page that plays it offline, with a timeline, arrows and plots; it shows colliders that bodies do not look
+        like at first if `colliders`, and has a switch for that."""
         from vigym.view.replay.html import page
 
-        return page(self, forces=forces)
+        return page(self, forces=forces, colliders=colliders)
 
     def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
         """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`.
@@ -115,7 +141,7 @@ class Replay(Recording):
         elif kind == ".png":
             from vigym.view.replay.strip import strip
 
-            strip(self, path, **options)
+            strip(self, path, forces=forces, **options)
         else:
             raise InputError(f"{path}: write a replay as one of {', '.join(SUFFIXES)}")
         return path

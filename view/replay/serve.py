@@ -13,16 +13,16 @@ from vigym.view.page.live import open_page
 from vigym.view.replay.replay import Replay
 
 
-def present(replay: Replay, out: tuple[Path, ...], speed: float, forces: bool, browser: bool) -> None:
+def present(replay: Replay, out: tuple[Path, ...], speed: float, forces: bool, colliders: bool, browser: bool) -> None:
     """Write the files, or serve the page until Ctrl-C."""
     if not replay.complete:
         why = replay.damage or "a crash, or it is still being written"
         print(f"the recording has no end ({why}): {len(replay)} frames of it")
     for path in out:
         options = {"speed": speed} if path.suffix.lower() in (".mp4", ".gif") else {}
-        print(f"wrote {replay.save(path, forces=forces, **options)}")
+        print(f"wrote {replay.save(path, forces=forces, colliders=colliders, **options)}")
     if not out:
-        with Served(replay.html(forces=forces)) as page:
+        with Served(replay.html(forces=forces, colliders=colliders)) as page:
             open_page(page.url, browser)
             print("Ctrl-C ends it", flush=True)
             while True:

@@ -93,6 +93,7 @@ def slot_fields(features):
     cone_pairs = CONES[features.cone].PAIRS
     one = ("contact_force_scale", "contact_weight", "contact_acceleration", "sags", "joined_weight", "joined_mass")
     own = {"feature": (12,), "place": (3,), "rows": (3, 6), "axes": (3, 3), "core0": (3,), "ci": (cone_pairs + 2,)}
+    own |= {"seen": (6,)}  # point and normal at the end of the step
     flags = (
         *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
         *("give", "sunk", "usual_force", "grip"),

@@ -32,8 +32,8 @@ FLOATS = (
     *("pair_contact_acceleration", "pair_contact_force_scale", "pair_contact_weight"),
     *("pair_joined_mass", "pair_joined_weight", "pair_sags", "pierced", "q", "qn", "x", "xn"),
     *("phase", "phase_key", "phase_settled_ca", "phase_settled_cb", "phase_steady_ca", "phase_steady_cb"),
-    *("touch_axes", "touch_code", "touch_core0", "touch_feature", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
-    *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_swap"),
+    *("touch_code", "touch_feature", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
+    *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_seen", "touch_swap"),
     *("whole_budget", "whole_energy", "whole_energy0", "whole_work"),
 )
 INTEGERS = (

@@ -206,12 +206,11 @@ def keep(m, s, t, slot, k, lane):
     a, b = rows(s, "memory_ca"), rows(s, "memory_cb")
     for d in range(a.shape[1]):
         a[k, d, lane], b[k, d, lane] = rows(t, "kept_ca")[slot, d, lane], rows(t, "kept_cb")[slot, d, lane]
-    i = rows(t, "pair_contact_body")[slot]
-    x, axes = rows(t, "x"), rows(t, "touch_axes")
+    seen = rows(t, "touch_seen")
     for d in range(3):
         rows(s, "memory_impulse")[k, d, lane] = rows(t, "kept_impulse")[slot, d, lane]
-        rows(s, "memory_normal")[k, d, lane] = axes[slot, d, lane]
-        rows(s, "memory_point")[k, d, lane] = x[i, d, lane] + rows(t, "touch_core0")[slot, d, lane]
+        rows(s, "memory_point")[k, d, lane] = seen[slot, d, lane]
+        rows(s, "memory_normal")[k, d, lane] = seen[slot, 3 + d, lane]
     rows(s, "memory_gap")[k, 0, lane] = rows(t, "touch_gap")[slot, 0, lane]
     if rows(m, "bounces")[0]:
         rows(s, "memory_struck")[k, 0, lane] = rows(t, "kept_struck")[slot, 0, lane]

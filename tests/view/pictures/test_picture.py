@@ -177,19 +177,6 @@ def test_arrows_of_no_length_and_several_colours():
     assert both[:, 20:].min() < -80
 
 
-def test_arrows_at_contacts():
-    m = Mechanism()
-    m.add_body("other", mass=1.0, shapes=[Sphere(0.1)])
-    m.add_body("box", mass=1.0, shapes=[Box((1, 1, 1))])
-    m.add_contact("a", "box", (0.5, 0.0, 0.0), radius=0.1)
-    m.add_contact("b", "box", (0.0, 0.5, 0.0), radius=0.2, normal=(1, 0, 0))
-    half = np.sqrt(0.5)  # a quarter turn about z: x of the body is y of the world
-    x, q = [[9.0, 9.0, 9.0], [1.0, 2.0, 3.0]], [[1, 0, 0, 0], [half, 0, 0, half]]
-    arrows = Arrows.at_contacts(m, x, q, [[0, 0, 10.0], [20.0, 0, 0]], scale=0.1)
-    np.testing.assert_allclose(arrows.points, [[1.0, 2.5, 2.9], [0.3, 2.0, 3.0]], atol=1e-12)
-    np.testing.assert_allclose(arrows.vectors, [[0, 0, 1.0], [2.0, 0, 0]])
-
-
 def test_stand_in_of_a_body_without_shapes():
     """A solid box has 1/12 m (b^2 + c^2): a body with these moments is drawn as that box."""
     size = np.array([0.6, 0.4, 0.9])

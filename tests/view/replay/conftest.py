@@ -2,6 +2,7 @@
 
 import gymnasium as gym
 import pytest
+from replay.touching import grip
 
 import vigym
 from vigym.envs.controllers import scripted
@@ -24,3 +25,11 @@ def trot(tmp_path_factory):
 @pytest.fixture(scope="session")
 def replay(trot):
     return vigym.Replay.load(trot)
+
+
+@pytest.fixture(scope="session")
+def pinch(tmp_path_factory):
+    """A second of a gripper that closes on a cube and lifts it, as a file."""
+    path = tmp_path_factory.mktemp("pinch") / "pinch.vigym"
+    grip(path)
+    return path

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from vigym.engine.frames import HEAD, MAGIC, Chunks, chunk
 
+OLD = b"vigym r1"  # of the first version, which has no colliders
 NUMBERS = (0, -1, 1, 0.5, 1e-320, 1e-30, 1e30, 1e200, 1e308, 10**400, 2**31, 2**63, True)
 WORDS = ("", " ", "world", "box", "Sphere", "\ud800", "\0", "</script>", "__proto__", "nan", "1e9", "a" * 3000)
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 1e-38, 1e38, 3.4e38, -3.4e38, float("inf"), float("-inf"), float("nan"))
@@ -19,10 +20,10 @@ def unpack(data: bytes) -> tuple[dict, list[bytes]]:
     return json.loads(text), frames
 
 
-def pack(head: object, frames: list[bytes], end: bool = True) -> bytes:
+def pack(head: object, frames: list[bytes], end: bool = True, magic: bytes = OLD) -> bytes:
     """A recording with right checksums, whatever is in it."""
     text = head if isinstance(head, bytes) else json.dumps(head).encode()
-    return MAGIC + b"".join(map(chunk, [text, *frames])) + (HEAD.pack(0, 0) if end else b"")
+    return magic + b"".join(map(chunk, [text, *frames])) + (HEAD.pack(0, 0) if end else b"")
 
 
 def deep(levels: int) -> list:
@@ -107,7 +108,7 @@ def strangers(draw: st.DrawFn, data: bytes) -> bytes:
         return draw(wrong_bytes(data))
     if how == "text":
         text = draw(wrong_bytes(json.dumps(head).encode()))
-        return pack(text, frames)
+        return pack(text, frames, magic=data[: len(MAGIC)])
     head = draw(wrong_heads(head)) if how in ("head", "both") else head
     frames = draw(wrong_frames(frames)) if how in ("frames", "both") else frames
-    return pack(head, frames, draw(st.booleans()))
+    return pack(head, frames, draw(st.booleans()), data[: len(MAGIC)])

@@ -14,8 +14,10 @@ from replay.strangers import deep, pack, strangers, unpack
 
 from vigym import InputError, Replay
 from vigym.engine.errors import VigymError
+from vigym.engine.frames import MAGIC, TOUCH
 
 CORPUS = Path(__file__).parent / "corpus"
+TOUCHING = CORPUS / "whole-touching.vigym"  # with colliders; the others are of version 1
 WHOLE = sorted(CORPUS.glob("whole-*.vigym"))
 WRONG = sorted(CORPUS.glob("wrong-*.vigym"))
 LITTLE = {"poses": 2, "width": 16, "height": 16}
@@ -40,8 +42,10 @@ def look_at(replay):
     assert len(replay) >= 1
     assert np.isfinite(replay.time).all()
     assert (np.diff(replay.time) >= 0.0).all()
-    for values in (replay.x, replay.q, replay.forces, replay.gaps, replay.joint_error):
+    for values in (replay.x, replay.q, replay.forces, replay.points, replay.gaps, replay.joint_error):
         assert np.isfinite(values).all()
+    for frame in (0, len(replay) - 1):
+        assert len(replay.contacts(frame)) <= len(replay.touches)
     np.testing.assert_allclose(np.linalg.norm(replay.q, axis=-1), 1.0, rtol=1e-12)
     assert len(replay.mechanism.bodies) == replay.x.shape[1]
     assert len(replay.mechanism.contacts) == replay.gaps.shape[1]
@@ -93,6 +97,12 @@ def test_strangers_are_refused_or_shown(tmp_path_factory, data):
     fuzz(tmp_path_factory.getbasetemp(), data, ("run.png",))
 
 
+@settings(max_examples=300, **SETTINGS)
+@given(strangers(TOUCHING.read_bytes()))
+def test_strangers_with_colliders_are_refused_or_shown(tmp_path_factory, data):
+    fuzz(tmp_path_factory.getbasetemp(), data, ("run.png",))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
 def test_many_strangers_are_refused_or_shown(tmp_path, path):
@@ -138,6 +148,9 @@ def big_files():
     yield "long time", pack(head | {"dt": 1e300}, frames)
     yield "level", pack(head | {"camera": deep(900)}, frames)
     digits = b'"dt": ' + b"1" * 3_000_000 + b', "other":'
+    touching, (*others, last) = unpack(TOUCHING.read_bytes())
+    yield "colliders", pack(touching | {"colliders": [{}] * 20_000}, others, magic=MAGIC)
+    yield "touches", pack(touching, [last + last[-TOUCH.itemsize :] * (10_000_000 // TOUCH.itemsize)], magic=MAGIC)
     yield "number", pack(json.dumps(head).encode().replace(b'"dt":', digits), frames)
 
 
