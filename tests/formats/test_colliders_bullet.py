@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import vigym
 from vigym import Box, Capsule, Mechanism, MechanismError, Plane, Sphere
-from vigym.formats.couples import pair_friction
+from vigym.formats.couples import laws
 from vigym.formats.pybullet.handle import Handle, Link
 
 pybullet = pytest.importorskip("pybullet")
@@ -39,7 +39,7 @@ def touching(handle: Handle) -> set[Pair]:
 
 def expected(m: Mechanism, handle: Handle) -> dict[Pair, float]:
     links = [handle.colliders[collider.name] for collider in m.colliders]
-    return {frozenset((links[a], links[b])): pair_friction(m.colliders[a], m.colliders[b]) for a, b in m.couples}
+    return {frozenset((links[a], links[b])): law.friction for (a, b), law in laws(m).items()}
 
 
 @some
@@ -113,8 +113,8 @@ def test_compliances_add_up():
     for soft, ground in ((1e-4, 0.0), (0.0, 1e-4), (4e-5, 6e-5)):
         m = Mechanism()
         m.add_collider("ground", "world", Plane(), compliance=ground, damping=20.0 if ground else 0.0)
-        m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(0, 0, 0.1))
-        m.add_collider("ball", "ball", Sphere(0.1), compliance=soft, damping=0.0 if ground else 20.0)
+        law = {"compliance": soft, "damping": 0.0 if ground else 20.0}
+        m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(0, 0, 0.1), **law)
         with converted(m) as handle:
             pybullet.setTimeStep(0.002, physicsClientId=handle.client)
             for _ in range(1000):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vigym import Box, InputError, Mechanism, MechanismError, Plane, Sphere
 from vigym.engine.state import State
-from vigym.formats.couples import pair_friction
+from vigym.formats.couples import laws
 from vigym.formats.mjcf.colliders import collider_names
 from vigym.formats.mjcf.write import to_mjcf
 
@@ -34,8 +34,8 @@ def touching(m: Mechanism) -> dict[frozenset[str], float]:
 
 
 def expected(m: Mechanism) -> dict[frozenset[str], float]:
-    names, colliders = collider_names(m), m.colliders
-    return {frozenset((names[a], names[b])): pair_friction(colliders[a], colliders[b]) for a, b in m.couples}
+    names = collider_names(m)
+    return {frozenset((names[a], names[b])): law.friction for (a, b), law in laws(m).items()}
 
 
 @some
