@@ -6,7 +6,7 @@ Every function takes `what`, the argument's name as the user knows it ("body 'ro
 
 import difflib
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -116,6 +116,14 @@ def suggestion(value: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none yet"
     return "known: " + ", ".join(repr(name) for name in names[:10]) + (", ..." if len(names) > 10 else "")
+
+
+def body_number(name: Any, numbers: Mapping[str, int]) -> int:
+    """Number of the body of that name; InputError if there is none."""
+    known = [known for known in numbers if known != "world"]
+    if not isinstance(name, str) or name not in known:
+        raise InputError(f"body {show(name)} is unknown; {suggestion(str(name), known)}")
+    return numbers[name]
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
