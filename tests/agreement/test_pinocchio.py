@@ -14,14 +14,15 @@ KINDS = ["revolute", "prismatic", "spherical", "floating"]
 
 
 def peer(m: Mechanism, sim: Simulator) -> tuple:
-    """Pinocchio's model, its q and v at the state of `sim`, and B with v = B u.
+    """Pinocchio's model, its q and v at the state of `sim`, B with v = B u, and the numbers of its joints by body.
 
-    Frames of its joints are at the children's anchors, with the children's axes."""
-    model, state, phi = pin.Model(), sim.state, sim.joint_positions()[0]
+    Frames of its joints are at the children's anchors, with the children's axes; it wants joints depth first."""
+    model, state, phi, u = pin.Model(), sim.state, sim.joint_positions()[0], sim.generalized_velocities()[0]
     model.gravity.linear = np.array(m.gravity)
-    numbers, anchors, rows = {"world": 0}, {"world": np.zeros(3)}, []
-    u, place, axis, root = sim.generalized_velocities()[0], [], 6 * sum(j is None for j in sim.model.tree.joints), 0
-    for i, (body, joint) in enumerate(zip(m.bodies, m.joints, strict=True)):
+    numbers, anchors, rows, place = {"world": 0}, {"world": np.zeros(3)}, [], []
+    roots = [i for i, joint in enumerate(m.joints) if joint.kind == "floating"]
+    for i in sim.model.tree.order:
+        body, joint = m.bodies[i], m.joints[i]
         floating = joint.kind == "floating"
         kinds = {
             "floating": pin.JointModelFreeFlyer,
@@ -39,13 +40,13 @@ def peer(m: Mechanism, sim: Simulator) -> tuple:
         R, block = rotation_matrix(state.q[0, i]), np.zeros((6 if floating else joint.n_free, len(u)))
         if floating:
             place += [*state.x[0, i], *np.roll(state.q[0, i], -1)]
-            block[:3, 6 * root : 6 * root + 3], block[3:, 6 * root + 3 : 6 * root + 6] = R.T, np.eye(3)
-            root += 1
+            root = 6 * roots.index(i)
+            block[:3, root : root + 3], block[3:, root + 3 : root + 6] = R.T, np.eye(3)
         else:
-            block[:, axis : axis + joint.n_free] = np.eye(joint.n_free)
-            own = phi[axis - len(u) :][: joint.n_free]
+            axis = sim.model.first_axis[i]
+            block[:, 6 * len(roots) + axis : 6 * len(roots) + axis + joint.n_free] = np.eye(joint.n_free)
+            own = phi[axis : axis + joint.n_free]
             place += [*pin.Quaternion(pin.exp3(own)).coeffs()] if joint.kind == "spherical" else [*own]
-            axis += joint.n_free
         rows.append(block)
     return model, np.array(place), np.concatenate(rows) @ u, np.concatenate(rows), numbers
 

@@ -203,7 +203,7 @@ def bad_repeats(rng: np.random.Generator, sim: Simulator) -> tuple[str, dict[str
 def bad_states(rng: np.random.Generator, sim: Simulator) -> tuple[str, dict[str, Any], str]:
     """States of good shape that cannot be, in one of the environments."""
     env, choice = int(rng.integers(ENVS)), rng.integers(7)
-    x, q, _, w = sim.state
+    x, q, _, w = (part.copy() for part in sim.state)
     shift = rng.normal(size=3)
     shift *= 10.0 ** rng.uniform(-5, 3) / np.linalg.norm(shift)
     if choice == 0:  # the hinge does not hold its body

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from scipy.spatial.transform import Rotation
 from urdf.trees import BASE, Tree, joint, link, trees
 
-from vigym import Box, Mechanism, Simulator, Sphere
+from vigym import Box, Mechanism, MechanismError, Simulator, Sphere, UrdfError
 from vigym.formats.urdf import UrdfWarning, load_urdf, read_urdf
 
 Write = Callable[..., Path]
@@ -48,6 +48,24 @@ def test_joint_types(urdf: Write, kind: str, engine: str, free: int) -> None:
     elif kind != "floating":
         assert (found.lower == -np.inf).all()
         assert (found.upper == np.inf).all()
+
+
+def test_drives(urdf: Write) -> None:
+    """A number for all joints that move, or numbers by name; limits of effort are the file's."""
+    limit = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
+    text = BASE + "".join(link(name) for name in "abcd") + joint("free", "floating", "base", "d")
+    text += joint("turn", "revolute", "base", "a", limit) + joint("ball", "spherical", "a", "b")
+    path = urdf(text + joint("rigid", "fixed", "b", "c"))
+    m = load_urdf(path, kp=50.0, kd={"turn": 2.0, "ball": (1.0, 2.0, 3.0)})
+    turn, ball = m.joint("turn"), m.joint("ball")
+    assert (turn.kp, turn.kd, turn.effort_limit, turn.upper) == (50.0, 2.0, 3.0, 2.0)
+    assert (ball.kp.tolist(), ball.kd.tolist()) == ([50.0] * 3, [1.0, 2.0, 3.0])
+    assert not any(joint.kp.any() or joint.kd.any() for joint in load_urdf(path).joints)
+    for name, why in (("rigid", "does not move"), ("free", "does not move"), ("tur", "did you mean 'turn'")):
+        with pytest.raises(UrdfError, match=f"kp: joint '{name}' .*{why}"):
+            load_urdf(path, kp={name: 1.0})
+    with pytest.raises(MechanismError, match="joint 'turn': kp must be"):
+        load_urdf(path, kp={"turn": -1.0})
 
 
 def test_what_acts_on_a_joint(urdf: Write) -> None:
