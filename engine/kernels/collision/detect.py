@@ -14,7 +14,7 @@ from vigym.engine.kernels.collision import distance, links, manifold
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
-from vigym.engine.kernels.collision.poses import FOUND_POSE, four, matrix_of, placed, pose, three
+from vigym.engine.kernels.collision.poses import LOOKS, PATH, matrix_of, placed, pose, three
 from vigym.engine.kernels.collision.slots import keep, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
 from vigym.engine.kernels.simd import rows, shared
@@ -23,6 +23,8 @@ ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to mov
 SLACK = 0.02  # and by so much of its size
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
 OVERLAP = 4e-9  # of a size that is found after a step and not a solution
+STRIDE = 0.25  # of the thinner solid's thickness: how deep a fast one may go on its way, see `onset`
+BISECTIONS = 40
 
 
 @shared
@@ -103,11 +105,82 @@ def closest(m, t, first, second, lane):
 
 
 @shared
-def there(m, t, k, i, lane):
-    """Solid k of body i at the next pose."""
-    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    x, q = three(rows(t, "xn"), i, 0, lane), four(rows(t, "qn"), i, lane)
-    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
+def room_at(m, t, first, second, when, lane):
+    """Room between two solids at a time of a way (`pose`): their distance, or less for boxes; less their depth where
+    they overlap."""
+    body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
+    a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
+    if kind[first] == BOX and kind[second] == BOX:
+        return distance.boxes_parted(a, b)
+    return distance.solids(kind[first], a, kind[second], b)
+
+
+@shared
+def relative_way(m, t, first, second, path, lane):
+    """As far as the solids of two bodies move against each other in the step, at most."""
+    body, reach, h = rows(m, "collider_body"), rows(m, "reach"), rows(t, "h")[0, 0, lane]
+    i, j, n = body[first], body[second], rows(m, "n_bodies")[0]
+    V, at = (rows(t, "V"), 0) if path == 0 else (rows(t, "found_V"), 6 * (path - 1))
+    v = three(V, i, at, lane)
+    turning = reach[i, 0, 0] * length(three(V, i, at + 3, lane))
+    if j < n:
+        v, turning = sub(v, three(V, j, at, lane)), turning + reach[j, 0, 0] * length(three(V, j, at + 3, lane))
+    return h * (length(v) + turning)
+
+
+@shared
+def allowed(m, first, second):
+    """Depth at which two solids overlap, m."""
+    kind, bound = rows(m, "collider_kind"), rows(m, "collider_bound")
+    size = max(bound[first, 0, 0], bound[second, 0, 0])
+    if kind[first] == PLANE or kind[second] == PLANE:
+        size = bound[first, 0, 0] + bound[second, 0, 0]  # a plane has none
+    return OVERLAP * min(1.0, size)
+
+
+@shared
+def onset(m, t, first, second, path, lane):
+    """Time of a way (`pose`) at which two solids begin to overlap; -1 if they do not.
+
+    What counts is its end. Fast ones are looked at on the way, too, in steps as long as the room between them, or a
+    part of the thickness of the thinner one, and must not go deeper than that."""
+    depth, least = allowed(m, first, second), STRIDE * thickness(m, first, second)
+    way = max(relative_way(m, t, first, second, path, lane), 1e-300)
+    offset, before, now, room = PATH * path, 0.0, 0.0, 0.0
+    while now < 1.0:
+        now = min(1.0, now + max(room, least) / way)
+        room = room_at(m, t, first, second, offset + now, lane)
+        if room < -least or (now == 1.0 and room < -depth):
+            return offset + begin_overlap(m, t, first, second, offset, before, now, lane)
+        before = now if room > -0.5 * depth else before
+    return -1.0
+
+
+@shared
+def begin_overlap(m, t, first, second, offset, before, now, lane):
+    """Part of the step, between `before` and `now`, at which the depth of two solids exceeds half of what is allowed;
+    a little later."""
+    depth = 0.5 * allowed(m, first, second)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (before + now)
+        if room_at(m, t, first, second, offset + middle, lane) < -depth:
+            now = middle
+        else:
+            before = middle
+    return now
+
+
+@shared
+def thickness(m, first, second):
+    """The least size of two solids: of a box its shortest edge, of others the diameter; of a plane none."""
+    kind, size, least = rows(m, "collider_kind"), rows(m, "collider_size"), distance.FAR
+    for k in (first, second):
+        if kind[k] != PLANE:
+            across = 2.0 * size[k, 3, 0]
+            if kind[k] == BOX:
+                across = 2.0 * min(size[k, 0, 0], size[k, 1, 0], size[k, 2, 0])
+            least = min(least, across)
+    return least
 
 
 @shared
@@ -124,20 +197,34 @@ def find(m, t, couple, lane):
     count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
     for k in range(count):
         found[k, WHEN, lane] = past
-    if rows(t, "look")[0, 0, lane] < 0.5:
-        return count
-    # and those of where the last solution led, which went too deep
-    a, b = along(m, t, first, i, FOUND_POSE, lane), along(m, t, second, j, FOUND_POSE, lane)
-    most = manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+    # and those of where solutions began to go too deep
+    looks = int(rows(t, "look")[0, 0, lane] + 0.5)
+    for path in range(1, 1 + looks):
+        when = onset(m, t, first, second, path, lane)
+        if when >= 0.0:
+            more = add_features(m, t, first, second, when, reach, count, lane)
+            if path == looks:
+                rows(t, "added")[0, 0, lane] += more - count
+            count = more
+    return count
+
+
+@shared
+def add_features(m, t, first, second, when, reach, count, lane):
+    """Features of two solids at a time of a way, behind the first `count` in `found`, without those that are there
+    already; returns how many there are then."""
+    body, kind, found = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "found")
+    a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
     known = count
-    for k in range(known, known + most):
+    more = manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+    for k in range(known, known + more):
         new = True
         for old in range(known):
             new = new and found[old, KEY, lane] != found[k, KEY, lane]
         if new:
             for column in range(COLUMNS):
                 found[count, column, lane] = found[k, column, lane]
-            found[count, WHEN, lane] = FOUND_POSE
+            found[count, WHEN, lane] = when
             count += 1
     return count
 
@@ -148,6 +235,7 @@ def find_contacts(m, s, t, group):
     lanes = rows(t, "h").shape[2]
     live = rows(t, "live")
     for lane in range(lanes):
+        rows(t, "added")[0, 0, lane] = 0.0
         if live[0, 0, lane] > 0.5:
             assume(m, t, lane)
     slots, near = 0, 0
@@ -176,6 +264,8 @@ def find_contacts(m, s, t, group):
         slots, near = slots + most, near + 1
     rows(t, "n_slots")[0], rows(t, "n_near")[0] = slots, near
     for lane in range(lanes):
+        if rows(t, "look")[0, 0, lane] > 0.5 and rows(t, "added")[0, 0, lane] < 0.5:
+            rows(t, "look")[0, 0, lane] = LOOKS  # nothing is left to be tried
         start = 0
         for slot in range(slots):
             if rows(t, "touch_present")[slot, 0, lane] > 0.5:
@@ -189,7 +279,6 @@ def review_contacts(m, s, t, group):
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     missed, pierced = rows(t, "missed"), rows(t, "pierced")
     reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
-    body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
     for lane in range(lanes):
         missed[0, 0, lane] = pierced[0, 0, lane] = 0.0
         if good[0, 0, lane] < 0.5:
@@ -198,30 +287,27 @@ def review_contacts(m, s, t, group):
             way = farthest(m, t, i, lane)
             if way > assumed[i, 0, lane] and reach[i, 1, 0] > 0.0:
                 missed[0, 0, lane], farther[i, 0, lane] = 1.0, 2.0 * way
-        for near in range(rows(t, "n_near")[0]):
-            couple = rows(t, "near_couple")[near]
-            first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
-            if missed[0, 0, lane] < 0.5 and is_near(m, t, couple, lane):
-                a, b = there(m, t, first, body[first], lane), there(m, t, second, body[second], lane)
-                size = min(1.0, max(rows(m, "collider_bound")[first, 0, 0], rows(m, "collider_bound")[second, 0, 0]))
-                if kind[first] != PLANE and kind[second] == PLANE:
-                    size = min(1.0, rows(m, "collider_bound")[first, 0, 0])
-                room = 0.0
-                if kind[first] == BOX and kind[second] == BOX:
-                    room = distance.boxes_parted(a, b)
-                else:
-                    room = distance.solids(kind[first], a, kind[second], b)
-                soft = rows(s, "collider_compliance")
-                if room < -OVERLAP * size and soft[first, 0, lane] + soft[second, 0, lane] == 0.0:
-                    pierced[0, 0, lane] = 1.0
+        if missed[0, 0, lane] < 0.5 and overlapping(m, s, t, lane):
+            pierced[0, 0, lane] = 1.0
         if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
             good[0, 0, lane] = 0.0
-            xn, qn, x, q = rows(t, "xn"), rows(t, "qn"), rows(t, "found_x"), rows(t, "found_q")
-            for i in range(rows(m, "n_bodies")[0] + 1):
-                for d in range(3):
-                    x[i, d, lane] = xn[i, d, lane]
-                for d in range(4):
-                    q[i, d, lane] = qn[i, d, lane]
+            V, found, look = rows(t, "V"), rows(t, "found_V"), int(rows(t, "look")[0, 0, lane] + 0.5)
+            if look < LOOKS:
+                for i in range(rows(m, "n_bodies")[0]):
+                    for d in range(6):
+                        found[i, 6 * look + d, lane] = V[i, d, lane]
+
+
+@shared
+def overlapping(m, s, t, lane):
+    """Whether the step that was found leads two hard solids into each other."""
+    soft = rows(s, "collider_compliance")
+    for couple in range(rows(m, "n_couples")[0]):
+        first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
+        hard = soft[first, 0, lane] + soft[second, 0, lane] == 0.0
+        if hard and is_near(m, t, couple, lane) and onset(m, t, first, second, 0, lane) >= 0.0:
+            return True
+    return False
 
 
 @shared

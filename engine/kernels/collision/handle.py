@@ -22,7 +22,7 @@ FLOATS = (
     *("collider_compliance", "collider_damping", "collider_friction", "mass"),
     *("memory_ca", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal", "memory_point"),
     # scratch
-    *("V", "assumed", "counts", "farther", "found", "found_q", "found_x", "good", "h", "live", "look", "missed"),
+    *("V", "added", "assumed", "counts", "farther", "found", "found_V", "good", "h", "live", "look", "missed"),
     *("kept_ca", "kept_cb", "kept_compliance", "kept_contact_damping", "kept_friction", "kept_impulse"),
     *("pair_contact_acceleration", "pair_contact_force_scale", "pair_contact_weight"),
     *("pair_joined_mass", "pair_joined_weight", "pair_sags", "pierced", "q", "qn", "x", "xn"),

@@ -34,7 +34,7 @@ from vigym.engine.kernels.simd import shared
 
 FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
 CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, GAP, WHEN, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
-FOUND = 32  # features of two solids, at most
+FOUND = 64  # features of two solids, at most
 KEYS = 1024  # more than there are for two solids
 SHALLOW = 0.1  # sine of the angle at which edges cross: less is no corner of what two faces share
 ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere
