@@ -7,7 +7,9 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Sphere
 
 
-def stack(n: int = 20, side: float = 0.2, shuffle: int | None = None, shift: float = 0.0, yaw: float = 0.0) -> Mechanism:
+def stack(
+    n: int = 20, side: float = 0.2, shuffle: int | None = None, shift: float = 0.0, yaw: float = 0.0
+) -> Mechanism:
     """n cubes on the ground, one on top of the other; box k is named by its place.
 
     shuffle: seed of the order in which they are added. shift: m, by which every third one is beside the others.

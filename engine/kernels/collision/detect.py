@@ -13,8 +13,9 @@ from numba.extending import overload
 from vigym.engine.kernels.collision import distance, links, manifold
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
-from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
-from vigym.engine.kernels.collision.poses import LOOKS, PATH, matrix_of, placed, pose, three
+from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
+from vigym.engine.kernels.collision.overlap import allowed, gap_now, onset
+from vigym.engine.kernels.collision.poses import LOOKS, PATH, along, three
 from vigym.engine.kernels.collision.slots import keep, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
 from vigym.engine.kernels.simd import rows, shared
@@ -22,9 +23,8 @@ from vigym.engine.kernels.simd import rows, shared
 ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to move in a step,
 SLACK = 0.02  # and by so much of its size
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
-OVERLAP = 4e-9  # of a size that is found after a step and not a solution
-STRIDE = 0.25  # of the thinner solid's thickness: how deep a fast one may go on its way, see `onset`
-BISECTIONS = 40
+OUT, BACK = 1.0, 2.0  # features that others have taken the place of; such as have come back
+TRIES = 4  # parts of the way on which what solids have gone into is looked for
 
 
 @shared
@@ -69,14 +69,6 @@ def is_near(m, t, couple, lane):
 
 
 @shared
-def along(m, t, k, i, part, lane):
-    """Solid k of body i where its velocity takes it in a part of the step, or where the last solution led (`pose`)."""
-    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    x, q = pose(m, t, i, part, lane)
-    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
-
-
-@shared
 def closest(m, t, first, second, lane):
     """Part of the step after which two solids that fly past each other are closest; 0 for those that would meet, that
     are slow, and for boxes and planes, whose faces are chosen by where they fly (manifold.py)."""
@@ -105,85 +97,6 @@ def closest(m, t, first, second, lane):
 
 
 @shared
-def room_at(m, t, first, second, when, lane):
-    """Room between two solids at a time of a way (`pose`): their distance, or less for boxes; less their depth where
-    they overlap."""
-    body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
-    a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
-    if kind[first] == BOX and kind[second] == BOX:
-        return distance.boxes_parted(a, b)
-    return distance.solids(kind[first], a, kind[second], b)
-
-
-@shared
-def relative_way(m, t, first, second, path, lane):
-    """As far as the solids of two bodies move against each other in the step, at most."""
-    body, reach, h = rows(m, "collider_body"), rows(m, "reach"), rows(t, "h")[0, 0, lane]
-    i, j, n = body[first], body[second], rows(m, "n_bodies")[0]
-    V, at = (rows(t, "V"), 0) if path == 0 else (rows(t, "found_V"), 6 * (path - 1))
-    v = three(V, i, at, lane)
-    turning = reach[i, 0, 0] * length(three(V, i, at + 3, lane))
-    if j < n:
-        v, turning = sub(v, three(V, j, at, lane)), turning + reach[j, 0, 0] * length(three(V, j, at + 3, lane))
-    return h * (length(v) + turning)
-
-
-@shared
-def allowed(m, first, second):
-    """Depth at which two solids overlap, m."""
-    kind, bound = rows(m, "collider_kind"), rows(m, "collider_bound")
-    size = max(bound[first, 0, 0], bound[second, 0, 0])
-    if kind[first] == PLANE or kind[second] == PLANE:
-        size = bound[first, 0, 0] + bound[second, 0, 0]  # a plane has none
-    return OVERLAP * min(1.0, size)
-
-
-@shared
-def onset(m, t, first, second, path, lane):
-    """Time of a way (`pose`) at which two solids begin to overlap; -1 if they do not.
-
-    What counts is its end. Fast ones are looked at on the way, too, in steps as long as the room between them, or a
-    part of the thickness of the thinner one, and must not go deeper than that."""
-    depth, least = allowed(m, first, second), STRIDE * thickness(m, first, second)
-    way = max(relative_way(m, t, first, second, path, lane), 1e-300)
-    offset, before, now, room = PATH * path, 0.0, 0.0, 0.0
-    while now < 1.0:
-        now = min(1.0, now + max(room, least) / way)
-        room = room_at(m, t, first, second, offset + now, lane)
-        if room < -least or (now == 1.0 and room < -depth):
-            return offset + begin_overlap(m, t, first, second, offset, before, now, lane)
-        before = now if room > -0.5 * depth else before
-    return -1.0
-
-
-@shared
-def begin_overlap(m, t, first, second, offset, before, now, lane):
-    """Part of the step, between `before` and `now`, at which the depth of two solids exceeds half of what is allowed;
-    a little later."""
-    depth = 0.5 * allowed(m, first, second)
-    for _ in range(BISECTIONS):
-        middle = 0.5 * (before + now)
-        if room_at(m, t, first, second, offset + middle, lane) < -depth:
-            now = middle
-        else:
-            before = middle
-    return now
-
-
-@shared
-def thickness(m, first, second):
-    """The least size of two solids: of a box its shortest edge, of others the diameter; of a plane none."""
-    kind, size, least = rows(m, "collider_kind"), rows(m, "collider_size"), distance.FAR
-    for k in (first, second):
-        if kind[k] != PLANE:
-            across = 2.0 * size[k, 3, 0]
-            if kind[k] == BOX:
-                across = 2.0 * min(size[k, 0, 0], size[k, 1, 0], size[k, 2, 0])
-            least = min(least, across)
-    return least
-
-
-@shared
 def find(m, t, couple, lane):
     """Features of a near couple into `found`; returns how many."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
@@ -197,36 +110,66 @@ def find(m, t, couple, lane):
     count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
     for k in range(count):
         found[k, WHEN, lane] = past
-    # and those of where solutions began to go too deep
-    looks = int(rows(t, "look")[0, 0, lane] + 0.5)
+    # in their place, those of where solutions began to go too deep
+    looks, changes = int(rows(t, "look")[0, 0, lane] + 0.5), 0
     for path in range(1, 1 + looks):
-        when = onset(m, t, first, second, path, lane)
-        if when >= 0.0:
-            more = add_features(m, t, first, second, when, reach, count, lane)
-            if path == looks:
-                rows(t, "added")[0, 0, lane] += more - count
-            count = more
-    return count
+        when, before = onset(m, t, first, second, path, lane), changes
+        for k in range(TRIES + 1):  # where they began to overlap, or, if that is known, farther on
+            if when >= 0.0 and changes == before:
+                later = when + (PATH * path + 1.0 - when) * k / TRIES
+                count, more = replace_features(m, t, first, second, later, reach, count, lane)
+                changes += more
+        if path == looks:
+            rows(t, "added")[0, 0, lane] += changes - before
+    there = 0
+    for k in range(count):
+        if found[k, GONE, lane] != OUT:
+            for column in range(COLUMNS):
+                found[there, column, lane] = found[k, column, lane]
+            there += 1
+    return there
 
 
 @shared
-def add_features(m, t, first, second, when, reach, count, lane):
-    """Features of two solids at a time of a way, behind the first `count` in `found`, without those that are there
-    already; returns how many there are then."""
+def replace_features(m, t, first, second, when, reach, count, lane):
+    """Put the features that two solids have at a time of a way in the place of the first `count` in `found`.
+
+    Those that are not among them go OUT; those that had gone are BACK, and stay. Nothing changes if all are known.
+    Returns how many there are then, and how many are new, or back."""
     body, kind, found = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "found")
     a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
-    known = count
-    more = manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
-    for k in range(known, known + more):
-        new = True
-        for old in range(known):
-            new = new and found[old, KEY, lane] != found[k, KEY, lane]
-        if new:
+    last = count + manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+    known, changes = count, 0
+    for k in range(known, last):
+        found[k, WHEN, lane] = when
+        old = place_of(found, 0, known, found[k, KEY, lane], lane)
+        new = old == known and gap_now(m, t, first, second, k, lane) > -allowed(m, first, second)
+        found[k, GONE, lane] = 0.0 if new else OUT
+        if new or (old < known and found[old, GONE, lane] == OUT):
+            changes += 1
+    if changes == 0:
+        return known, 0
+    for old in range(known):
+        again = place_of(found, known, last, found[old, KEY, lane], lane) < last
+        if again and found[old, GONE, lane] == OUT:
+            found[old, GONE, lane] = BACK
+        elif not again and found[old, GONE, lane] != BACK:
+            found[old, GONE, lane] = OUT
+    for k in range(known, last):
+        if found[k, GONE, lane] != OUT:
             for column in range(COLUMNS):
                 found[count, column, lane] = found[k, column, lane]
-            found[count, WHEN, lane] = when
             count += 1
-    return count
+    return count, changes
+
+
+@shared
+def place_of(found, start, end, key, lane):
+    """The feature with a key among those from start to end; end if there is none."""
+    for k in range(start, end):
+        if found[k, KEY, lane] == key:
+            return k
+    return end
 
 
 @shared

@@ -55,3 +55,11 @@ def pose(m, t, i, when, lane):
     V, first = (rows(t, "V"), 0) if path == 0 else (rows(t, "found_V"), 6 * (path - 1))
     twist = three(V, i, first, lane), three(V, i, first + 3, lane)
     return advance(part * rows(t, "h")[0, 0, lane], (x, q), twist)
+
+
+@shared
+def along(m, t, k, i, when, lane):
+    """Solid k of body i at a time of a way, see `pose`."""
+    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
+    x, q = pose(m, t, i, when, lane)
+    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
