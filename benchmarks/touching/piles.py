@@ -51,34 +51,28 @@ def leaning_pile(n: int, part: float = 1.0, length: float = 0.4) -> Mechanism:
 
 
 def house_of_cards(levels: int = 3, friction: float = 0.6) -> Mechanism:
-    """Cards that lean on each other in pairs, roofs on them, and the next level above; one pair less in each.
-
-    Of a pair, the second one leans a little more, with its upper edge against the face of the first, which carries
-    the roof: two edges that meet would balance on a line.
-    """
-    length, width, thick, mass = 0.09, 0.06, 0.002, 0.005
-    first, second = np.radians(18), np.radians(21)
+    """Cards that lean on each other in pairs, edge against edge, a roof on them, and the next level above; one pair
+    less in each."""
+    length, width, thick, mass, angle = 0.09, 0.06, 0.002, 0.005, np.radians(18)
     m = Mechanism()
     m.add_ground(friction=friction)
-    foot = length * np.cos(second) / np.cos(first) * np.sin(first) + length * np.sin(second)  # between lower edges
-    top = length * np.cos(first) + thick * np.sin(first)
-    reach = length * np.sin(first) - thick * np.cos(first)  # from the lower edge of the first card to its top
+    foot = 2 * length * np.sin(angle)  # between the lower edges of a pair
+    top = length * np.cos(angle) + thick * np.sin(angle)
     spacing, base = 1.15 * foot, 0.0
     for level in range(levels):
-        start = level * spacing / 2
-        for k in range(levels - level):
+        start, more = level * spacing / 2, levels - level - 1
+        for k in range(more + 1):
             left = start + k * spacing
-            for name, edge, angle, side in (("a", left, first, 1), ("b", left + foot, second, -1)):
+            for name, edge, side in (("a", left, 1), ("b", left + foot, -1)):
                 u, n = np.array([side * np.sin(angle), np.cos(angle)]), np.array([side * np.cos(angle), -np.sin(angle)])
                 x, z = np.array([edge, base]) + length / 2 * u - thick / 2 * n
-                turn = about((0, 1, 0), side * angle)
-                card = Box((thick, width, length))
+                card, turn = Box((thick, width, length)), about((0, 1, 0), side * angle)
                 add(m, f"{name}{level}{k}", card, (x, 0, z), turn, mass=mass, friction=friction)
         base += top
-        for k in range(levels - level - 1):
-            middle = start + (k + 0.5) * spacing + reach
-            roof = Box((spacing * 0.998 if levels - level > 2 else spacing + 0.01, width, thick))
-            add(m, f"roof{level}{k}", roof, (middle, 0, base + thick / 2), mass=mass, friction=friction)
+        if more:
+            roof = Box((more * spacing + 0.02, width, thick))
+            place = (start + more * spacing / 2 + foot / 2, 0, base + thick / 2)
+            add(m, f"roof{level}", roof, place, mass=mass * more, friction=friction)
         base += thick
     return m
 
