@@ -19,26 +19,27 @@ def pinch(margin: float, mass: float = 0.1, friction: float = 0.8) -> Mechanism:
     return m
 
 
-def gripper(
-    squeeze: float, mass: float = 0.2, side: float = 0.05, friction: float = 0.5, finger: float = 0.1
-) -> Mechanism:
-    """A cube between two fingers, which press with a force of `squeeze` each, on a hand that is moved up and down.
+def gripper(mass: float = 0.2, side: float = 0.05, friction: float = 0.5, finger: float = 0.1) -> Mechanism:
+    """A cube between two fingers, which efforts press together, on a hand that a drive moves up and down.
 
     Coordinates: height of the hand, way of the left and of the right finger. Bodies: hand, left, right, cube.
     """
     m, plate = Mechanism(), side / 5
     weight = (mass + 3 * finger) * GRAVITY
     m.add_body("hand", mass=finger, inertia=np.full(3, finger * side**2), position=(0, 0, 2 * side))
-    lift = {"kp": 1e4 * weight / side, "kd": 200.0 * weight / side, "parent_anchor": (0, 0, 2 * side)}
+    lift = {"kp": 1e4 * weight / side, "kd": 10.0 * weight / side, "parent_anchor": (0, 0, 2 * side)}
     m.add_joint("lift", "prismatic", "world", "hand", axis=(0, 0, 1), **lift)
     for name, way in (("left", -1.0), ("right", 1.0)):
         place = np.array([way * (side + plate) / 2, 0, -2 * side])
         shape = Box((plate, side, side))
         m.add_body(
-            name, mass=finger, shapes=[shape], position=place + np.array([0, 0, 2 * side]), collide=True, friction=friction
+            name,
+            mass=finger,
+            shapes=[shape],
+            position=place + np.array([0, 0, 2 * side]),
+            collide=True,
+            friction=friction,
         )
-        ends = {"parent_anchor": place, "axis": (-way, 0, 0)}
-        drive = {"kp": 100 * squeeze / side, "kd": squeeze / side, "target": side, "effort_limit": squeeze}
-        m.add_joint(name, "prismatic", "hand", name, **ends, **drive)
+        m.add_joint(name, "prismatic", "hand", name, parent_anchor=place, axis=(-way, 0, 0))
     add(m, "cube", Box((side, side, side)), mass=mass, friction=friction)
     return m

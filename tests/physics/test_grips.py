@@ -31,56 +31,42 @@ def test_a_capsule_is_dropped_at_the_static_margin(margin):
     assert fallen == pytest.approx(expected, rel=0.1, abs=1e-9)
 
 
-def shake(sim: Simulator, mass: float, most: float) -> np.ndarray:
-    """Lift, then shake with 5 g at 5 Hz; how far the cube has slipped in the fingers, from the start of the shaking."""
+def shaken(sim: Simulator, squeeze: float) -> np.ndarray:
+    """Lift by 0.1 m, then shake with 5 g at 5 Hz from 1.2 s on; how far the cube has slipped in the fingers."""
     h, omega = sim.dt, 2 * np.pi * 5.0
 
     def target(k: int) -> list[float]:
         t = k * h
-        up = 0.1 * min(t, 1.0) if t < 1.0 else 0.1
         wave = 5 * GRAVITY / omega**2 * (1 - np.cos(omega * max(t - 1.2, 0.0)))
-        return [up + wave, most, most]
+        return [0.1 * min(t, 1.0) + wave, 0.0, 0.0]
 
     def slip() -> float:
         return sim.state.x[0, 3, 2] - sim.state.x[0, 1, 2]
 
-    return follow(sim, round(2.0 / h), slip, target=target)
+    return follow(sim, round(2.0 / h), slip, target=target, effort=[0.0, squeeze, squeeze])
 
 
-@pytest.mark.parametrize("margin", [0.9, 1.05])
+@pytest.mark.parametrize("margin", [0.95, 1.05])
 def test_a_shaken_cube_is_held_or_dropped_at_the_predicted_force(margin):
     # 2 friction squeeze = mass (g + 5 g) is what the hardest moment takes; the drive of the hand follows to a percent
     mass, friction = 0.2, 0.5
-    squeeze = margin * mass * 6 * GRAVITY / (2 * friction)
-    sim = Simulator(gripper(squeeze, mass, friction=friction), dt=0.002)
-    slip = shake(sim, mass, 0.05)
-    settled = slip[600]
+    sim = Simulator(gripper(mass, friction=friction), dt=0.002)
+    slip = shaken(sim, margin * mass * 6 * GRAVITY / (2 * friction))
+    lifted, shaking = slip[:600], slip[600:]
+    assert np.abs(lifted - lifted[0]).max() < CREEP * 0.05 * 600
+    slipped = lifted[-1] - shaking[-1]
     if margin > 1:
-        assert np.abs(slip[600:] - settled).max() < 1e-8
+        assert np.abs(slipped) < 1e-9
     else:
-        assert settled - slip[-1] > 1e-4
-    # lifted without slip: static force is a sixth of this
-    assert np.abs(slip[100:500] - slip[100]).max() < 1e-9
+        assert slipped > 1e-5
 
 
-@pytest.mark.parametrize("mass", [1e-4, 1.0, 1e3])
-def test_an_object_of_any_mass_in_the_same_grasp(mass):
-    # fingers of 0.1 kg hold 0.1 g and 1 t: ratios of 1e3 and 1e4, both ways
-    squeeze = 2.0 * mass * GRAVITY / (2 * 0.5)
-    sim = Simulator(gripper(squeeze, mass), dt=0.005)
-    follow(sim, 100)
+@pytest.mark.parametrize(("mass", "finger"), [(1e-4, 0.1), (1e3, 0.1), (1e-4, 1e3), (1e3, 1e-4)])
+def test_an_object_of_any_mass_in_a_grasp(mass, finger):
+    # 0.1 g and 1 t, between the same fingers, and between some of the other mass: ratios of up to 1e7, both ways
+    squeeze = 2.0 * (mass + finger) * GRAVITY / (2 * 0.5)
+    sim, effort = Simulator(gripper(mass, finger=finger), dt=0.005), [0.0, squeeze, squeeze]
+    follow(sim, 50, effort=effort)
     before = sim.state.x[0, 3] - sim.state.x[0, 1]
-    follow(sim, 100)
-    assert np.abs(sim.state.x[0, 3] - sim.state.x[0, 1] - before).max() < CREEP * 100
-
-
-@pytest.mark.parametrize("others", [1e-4, 1e3])
-def test_objects_of_very_different_mass_in_one_grasp(others):
-    # a cube of 0.1 g between fingers of a ton, and one of a ton between fingers of 0.1 g (pressed hard enough)
-    mass = 1e3 if others == 1e-4 else 1e-4
-    squeeze = 2.0 * (mass + others) * GRAVITY / (2 * 0.5)
-    sim = Simulator(gripper(squeeze, mass, finger=others), dt=0.005)
-    follow(sim, 100)
-    before = sim.state.x[0, 3] - sim.state.x[0, 1]
-    follow(sim, 100)
-    assert np.abs(sim.state.x[0, 3] - sim.state.x[0, 1] - before).max() < CREEP * 100
+    follow(sim, 50, effort=effort)
+    assert np.abs(sim.state.x[0, 3] - sim.state.x[0, 1] - before).max() < 1e-9 * 0.05 * 50

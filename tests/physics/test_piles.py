@@ -47,7 +47,7 @@ def test_a_house_of_cards_falls_without_friction():
 
 
 @pytest.mark.parametrize("weakest", [0, 1, 2])
-@pytest.mark.parametrize("part", [0.999, 1.001])
+@pytest.mark.parametrize("part", [0.99, 1.01])
 def test_a_stack_slides_where_and_when_friction_ends(weakest, part):
     # down a slope of tan 0.3, friction 0.5 but between two of the boxes (or the lowest one and the ground): what is
     # above moves at g (sin - cf cos), what is below stays
@@ -60,7 +60,8 @@ def test_a_stack_slides_where_and_when_friction_ends(weakest, part):
     way = (sim.state.x - start)[0, :, 0]
     a = max(0.0, GRAVITY * (np.sin(slope) - friction[weakest] * np.cos(slope)))
     expected = np.where(np.arange(3) >= weakest, a * h * h * n * (n + 1) / 2, 0.0)
-    np.testing.assert_allclose(way, expected, atol=1e-9)
+    # within a percent of the cone, forces that are 1e-8 of the weight off are 1e-8 g h^2 n^2/2 = 1e-8 m
+    np.testing.assert_allclose(way, expected, atol=2e-8)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 8])
