@@ -12,6 +12,7 @@ from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.collision.groups import join_energies, join_impacts
+from vigym.engine.kernels.collision.poses import LOOKS
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import (
@@ -38,7 +39,6 @@ from vigym.engine.kernels.sweep import each_axis, each_body
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
 HALVINGS = 6
-LOOKS = 3.0  # times that a step is solved again with what bodies have gone into
 MOST_ATTEMPTS = 2e4  # of a step: more than any that ends by itself has needed
 
 

@@ -2,6 +2,7 @@
 
 from vigym.engine.kernels.collision.handle import NAMES
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
+from vigym.engine.kernels.collision.poses import LOOKS
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing
 
@@ -63,9 +64,8 @@ def near_fields(size):
         "farther": (n, 1),
         "found": (FOUND, COLUMNS),
         "counts": (1, 1),
-        "found_x": (n + 1, 3),  # where the last solution led, if bodies went into each other there; see `look`
-        "found_q": (n + 1, 4),
-        **dict.fromkeys(("missed", "pierced", "look"), ()),
+        "found_V": (n, 6 * LOOKS),  # velocities of solutions in which bodies went into each other; see `look`
+        **dict.fromkeys(("missed", "pierced", "look", "added"), ()),
     }
 
 

@@ -77,7 +77,9 @@ def weigh(m, s, t, slot, i, j, lane):
     light = i if j == n or mass[i, 0, lane] <= mass[j, 0, lane] else j
     rows(t, "touch_mass")[slot, 0, lane] = mass[light, 0, lane]
     rows(t, "touch_heft")[slot, 0, lane] = mass[light, 0, lane] / nominal[light, 0, 0]
-    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[light, 0, 0]
+    heavy = i if j == n or mass[i, 0, lane] >= mass[j, 0, lane] else j
+    ratio = nominal[light, 0, 0] / mass[light, 0, lane] * mass[heavy, 0, lane] / nominal[heavy, 0, 0]
+    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[heavy, 0, 0] * ratio
     rows(t, "pair_contact_acceleration")[slot, 0, lane] = usual[light, 1, 0]
     rows(t, "pair_contact_weight")[slot, 0, lane] = usual[light, 3, 0]
     rows(t, "pair_joined_weight")[slot, 0, lane] = usual[light, 4, 0]
