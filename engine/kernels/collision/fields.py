@@ -6,6 +6,7 @@ from vigym.engine.kernels.collision.poses import LOOKS
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing
 
+SHAPE = ("code", "swap", "radius", "rim")  # of a feature, beside its points and directions, see between.py
 STRUCK = ("struck", "came")  # of an impact that calls for a rebound, see impact.py
 PHASES = ("settled", "steady")
 COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
@@ -71,11 +72,11 @@ def near_fields(size):
 
 def memory_fields(features):
     """What is remembered of contacts between bodies, one block a contact, lanes having lists of their own: what tells
-    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; of an impact, see
-    impact.py."""
+    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; the feature, for
+    derivatives of the step; of an impact, see impact.py."""
     cone_pairs = CONES[features.cone].PAIRS
     floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
-    floats |= {"point": (3,), "normal": (3,), "gap": (1,)}
+    floats |= {"point": (3,), "normal": (3,), "gap": (1,), "feature": (12,)} | dict.fromkeys(SHAPE, (1,))
     if features.bounce:
         floats |= dict.fromkeys(STRUCK, (1,))
     return {"memory": Growing({f"memory_{name}": shape for name, shape in floats.items()})}
