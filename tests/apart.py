@@ -28,7 +28,7 @@ def geom(shape: Sphere | Capsule | Box | Plane) -> str:
 
 
 class Apart:
-    """Distances of the colliders of a mechanism by `mujoco.mj_geomDistance`."""
+    """Distances of the colliders of a mechanism by `mj_geomDistance`."""
 
     def __init__(self, m: Mechanism) -> None:
         option = '<option ccd_tolerance="1e-14" ccd_iterations="1000"/>'
@@ -60,7 +60,7 @@ class Apart:
         found = np.full(len(self.couples), near)
         for k in np.flatnonzero(room < near):
             a, b = self.couples[k].tolist()
-            found[k] = mujoco.mj_geomDistance(self.model, self.data, a, b, near, None)
+            found[k] = mj_geomDistance(self.model, self.data, a, b, near, None)
         return found
 
     def check(self, sim: Simulator) -> None:
