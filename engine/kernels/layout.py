@@ -278,17 +278,20 @@ def scratch_fields(features, size):
         "g2": (size.n_loops, 6),
         "w_loop": (size.n_loops, 6),
         "loop_rows": (size.n_loops, 6, 6),
+        "coordinate": (a, 1),  # of axes with a law, turns counted, at the next pose
         "drive_slope": (a, 1),
         "passive_slope": (a, 1),
         "apparent": (a, 1),
         "mobility": (a, 1),
         "axis_force": (a, 1),  # usual force, N
-        "axis_unit": (a, 2),  # effort by which errors are judged, and 1/motion
+        "axis_unit": (a, 3),  # effort and motion by which errors are judged, and 1/motion
+        "axis_share": (a, 1),  # 1/usual size of a product
         "dphi": (a, 1),
         "dmotion": (several, 1),
         "fall": (several, 1),
         "asked": (several, 1),
-        **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lda", "ldb", "lk"]},
+        **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lt", "lda", "ldb", "lk"]},
+        "pivots": (a, 2),  # inverse ones, of the motor and of dry friction
         "lr": (a, AXIS_PAIRS + 1),
         "dry": (a, 1),
         "command": (a, 1),

@@ -104,7 +104,7 @@ def measure(t, a, b, flags, stop, share):
 
 def targets(a, b, stop):
     """Complementarity targets of the affine direction."""
-    return pairs.targets(a, b, [stop] * PAIRS, [0.0] * PAIRS)
+    return pairs.targets(a, b, [stop] * PAIRS)
 
 
 def bends(t, da, db, share):
