@@ -37,7 +37,7 @@ HIGHEST = 1e6  # in units of the usual sizes of a pair
 # longer than FULL, by BOLDER caution times that
 SLOWLY, SLOWEST, FULL, BOLDER = 0.03, 0.3, 0.9, 0.01
 # The floor of the warm start: RAISED after a step solved with an alpha below STUMBLE, else LOWERED, within these
-STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 3.0, 0.7, 0.002, 3.0
+STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.9, 2.0, 0.7, 0.002, 3.0
 UNTOUCHED = 1e-5  # times the tolerance is what a first guess must meet to be the solution
 # Where a search starts, and where it starts again if it finds no end
 WARM, COLD, FAR = 0.0, 1.0, 2.0
