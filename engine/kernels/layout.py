@@ -216,7 +216,7 @@ def scratch_fields(features, size):
         **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
         # of the search: see interior_point.py
         **scalars(
-            "alpha ratio lift caution pace shortest untouched floor total count stopped mu center norm misfit poison"
+            "alpha ratio lift caution pace stumbled untouched floor total count stopped mu center norm misfit poison"
         ),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
