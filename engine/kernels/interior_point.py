@@ -40,6 +40,7 @@ SLOWLY, SLOWEST, FULL, BOLDER = 0.03, 0.3, 0.9, 0.01
 # it is below LOW_FLOOR, a first alpha below HESITATE is enough; a high floor makes short steps itself
 STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 2.0, 0.7, 0.002, 3.0
 HESITATE, LOW_FLOOR = 0.9, 0.03
+STEADY = 0.1  # of the change in velocities, squared, may be new in motion that goes on as it did
 UNTOUCHED = 1e-5  # times the tolerance is what a first guess must meet to be the solution
 # Where a search starts, and where it starts again if it finds no end
 WARM, COLD, FAR = 0.0, 1.0, 2.0
@@ -180,6 +181,7 @@ def learn(m, s, t):
         tried = tried & (~on(t.again))
     new = select(stumbled, minimum(RAISED * floor, HIGHEST_FLOOR), maximum(LOWERED * floor, LOWEST_FLOOR))
     s.floor = select(good, new, select(tried, m.first_floor, floor))
+    s.steady = select(good, select(less(t.surprise, STEADY * t.change), 1.0, 0.0), s.steady)
 
 
 def starts_left(t):
@@ -203,6 +205,9 @@ def start_search(m, s, t):
     t.stumbled = 0.0
     t.untouched = 1.0
     t.floor = select(less(COLD + 0.5, t.cold), HIGHEST_FLOOR, s.floor)
+    t.change = t.surprise = 0.0
+    first = less(contact.TICKS - 0.5, t.todo) & less(t.cold, 0.5) & less(t.relax, 0.5)
+    t.onwards = select(first, s.steady * t.stride * (1.0 / contact.TICKS), 0.0)
 
 
 @block

@@ -158,6 +158,7 @@ def state_fields(features, size):
         # warm start: joint wrenches, contact pairs, axis pairs
         "floor": (),  # where it lifts pairs to, in units of their usual sizes
         "fresh": (),  # 1 if there is no last step to start from
+        "steady": (),  # 1 if velocities changed in the last step as in the one before
         "wrench": (j, 6),
         "ca": (c, cone_pairs),
         "cb": (c, cone_pairs),
@@ -213,10 +214,11 @@ def scratch_fields(features, size):
         # substep; attempts so far
         **scalars("h rate live good cold lost relax another apart above falling again todo stride attempts"),
         # of joints' arms: see arms.py
-        **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
+        **scalars("even even_before next round uneven taut pushed weighed work owed energy_scale"),
         # of the search: see interior_point.py
         **scalars(
-            "alpha ratio lift caution pace stumbled untouched floor total count stopped mu center norm misfit poison"
+            "alpha ratio lift caution pace stumbled untouched floor total count stopped mu center norm misfit poison "
+            "change surprise onwards"
         ),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
@@ -231,6 +233,7 @@ def scratch_fields(features, size):
         "pull": (n + 1, 1),
         "per_length": (n + 1, 1),
         "V": (n, 6),  # v, om
+        "gained": (n, 6),  # by which v and w changed in the last step
         "tangent": (n, integrator.KEPT),
         "xn": (n + 1, 3),
         "x_before": (n + 1, 3),
