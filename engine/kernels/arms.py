@@ -157,4 +157,6 @@ def judge_arms(m, s, t):
     uneven = uneven & less(1e-3, absolute(t.next - even))
     t.even_before, t.owed = even, owed
     t.uneven = select(uneven, 1.0, 0.0)
-    t.good = select(uneven, 0.0, t.good)
+    # what no arms undo is cut in two, once: each further change of the step's length would do work of its own
+    much = less(MOST_WORK * t.energy_scale, absolute(owed) - absolute(s.owed))
+    t.good = select(uneven | (judged & much & less(contact.TICKS - 0.5, t.stride)), 0.0, t.good)
