@@ -60,7 +60,7 @@ class Apart:
         found = np.full(len(self.couples), near)
         for k in np.flatnonzero(room < near):
             a, b = self.couples[k].tolist()
-            found[k] = mj_geomDistance(self.model, self.data, a, b, near, None)
+            found[k] = mujoco.mj_geomDistance(self.model, self.data, a, b, near, None)
         return found
 
     def check(self, sim: Simulator) -> None:

@@ -350,9 +350,8 @@ def correct_contact(kind, m, s, t, c):
 @each_contact
 def update_contact(kind, m, s, t, c):
     """Pairs one step along their direction."""
-    which = range(cone.of(m).PAIRS)
-    pairs.advance(t, which, t.ca[c], t.cda[c])
-    pairs.advance(t, which, t.cb[c], t.cdb[c])
+    target = stopping(m, t, c) + t.center * usual(m, t, c)
+    cone.of(m).advance(t, roughness(s, c), t.ca[c], t.cb[c], t.cda[c], t.cdb[c], target)
 
 
 @each_contact

@@ -30,7 +30,7 @@ from vigym.engine.kernels.interior_point import (
     starts_left,
 )
 from vigym.engine.kernels.publish import publish_body, publish_contact
-from vigym.engine.kernels.quaternion import dot, store, vec
+from vigym.engine.kernels.quaternion import dot, store, sub, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
@@ -75,6 +75,9 @@ def step(m, states, t, first, last, repeat, resumed):
                         lift_pairs(m, s, t)
                 judge_bodies(m, s, t)
                 review(m, s, t, g)
+                judge_pull(m, s, t)
+                if any_lane(t, "weighed"):
+                    weigh_work(m, s, t)
                 judge_substep(m, s, t)
                 join_energies(m, s, t, g)
                 finish_substep(m, s, t)
@@ -144,12 +147,24 @@ def judge_bodies(m, s, t):
 
 
 @block
-def judge_substep(m, s, t):
-    """Refuse solutions whose arms, or bounds of friction, are not those that were found; energies of an impact."""
-    arms.move_by_mean(m, s, t)
+def judge_pull(m, s, t):
+    """Where joints pull too hard, and which lanes must know the work of their joints."""
     arms.pull_joint(m, s, t)
     arms.pull_body(m, s, t)
     arms.push_contact(m, s, t)
+    arms.choose_weighed(m, s, t)
+
+
+@block
+def weigh_work(m, s, t):
+    """Work of joints, and the energy that it is compared with."""
+    arms.move_by_mean(m, s, t)
+    arms.work_joint(m, s, t)
+
+
+@block
+def judge_substep(m, s, t):
+    """Refuse solutions whose arms, or bounds of friction, are not those that were found; energies of an impact."""
     arms.judge_arms(m, s, t)
     if m.features.contacts:
         start_judging(m, s, t)
@@ -231,7 +246,9 @@ def first_stride(excess):
 
 @each_body
 def remember_body(m, s, t, i):
-    """What to go back to; and a shorter stride for bodies that already spin too fast for dt."""
+    """What to go back to; what the last step changed; and a shorter stride for bodies that spin too fast for dt."""
+    gained = sub(vec(s.v[i]) + vec(s.w[i]), vec(s.old_v[i]) + vec(s.old_w[i]))
+    store(t.gained[i], [select(on(s.fresh), 0.0, change) for change in gained])
     for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):
         for k, value in enumerate(vec(now[i])):
             old[i][k] = value
