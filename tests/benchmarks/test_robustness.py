@@ -58,7 +58,14 @@ def test_every_case_is_one_of_every_environment():
     for kind in ("default", "randomized"):
         assert [case.name for case in found if case.kind == kind] == list(ENVIRONMENTS)
     assert set(ENDS) == set(ENVIRONMENTS)
-    assert {case.kind for case in found} == {"default", "randomized", "extreme", "ball-joint snake", "kicked A1"}
+    assert {case.kind for case in found} == {
+        "default",
+        "randomized",
+        "extreme",
+        "ball-joint snake",
+        "kicked A1",
+        "touching",
+    }
 
 
 def test_scenes_begin_anew():
@@ -84,6 +91,13 @@ def test_more_failures_than_wanted_are_told(capsys, monkeypatch):
     monkeypatch.setattr(robustness, "cases", lambda: [Case("default", "tops", Spinning)])
     assert Robustness(steps=64).run() == 1
     assert "| default | 64 | 125,000 | 0 | 0 | 0 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["stack of 20", "house of cards", "pinch", "ball in a groove", "ball on rollers"])
+def test_what_stands_is_never_cut(name):
+    case = next(case for case in cases() if case.name == name)
+    count = measure(case, 3000, seed=1)
+    assert (count.failed, count.relaxed, count.cut) == (0, 0, 0)
 
 
 @pytest.mark.slow
