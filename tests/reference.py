@@ -317,7 +317,7 @@ class Touch(namedtuple("Touch", "owner partner kind point base way mine rim radi
         """Sliding over the step, m/s (..., 2), in the partner's frame: the way of the owner's point, and the rotation
         vector of its turn times the radius below it."""
         n, tangents = self.axes(m, *pose)
-        (xo, qo), (xp, qp) = self.poses(m, *pose)
+        (_, qo), (_, qp) = self.poses(m, *pose)
         seen = []
         for (x_o, q_o), (x_p, q_p) in ((self.poses(m, *pose)), (self.poses(m, *after))):
             back = np.swapaxes(rotation_matrix(q_p), -1, -2)

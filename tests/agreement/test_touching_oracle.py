@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mechanisms import numbers, vectors
@@ -54,8 +55,8 @@ def shape(solid: Solid, last: bool) -> Sphere | Capsule | Box:
     return Box((0.08, 0.06, 2 * HEIGHT)) if last else Box((0.5, 0.4, 2 * HEIGHT))
 
 
-def build(column: list[Solid], friction: float) -> tuple[Mechanism, list[Touch], tuple[np.ndarray, ...]]:
-    """The mechanism, its contacts as the reference wants them, and velocities."""
+def build(column: list[Solid], friction: float) -> tuple[Mechanism, list[Touch]]:
+    """The mechanism, and its contacts as the reference wants them."""
     m, touches, top = Mechanism(gravity=(0.5, -1.0, -9.0)), [], 0.0
     m.add_ground(friction=friction)
     placed: list[tuple[str, Any, np.ndarray, np.ndarray]] = []
@@ -77,7 +78,6 @@ def build(column: list[Solid], friction: float) -> tuple[Mechanism, list[Touch],
         touches += contacts(name, own, x, q, placed[-1] if placed else None, friction)
         placed.append((name, own, x, q))
         top = x[2] + below
-        # what lies on a round thing may be beside its top: only then is the gap larger than it was asked for
     for k, solid in enumerate(column):
         if solid.arm:  # something hangs on it that touches nothing
             m.add_body(f"arm{k}", mass=0.3, inertia=(2e-3, 3e-3, 4e-3), position=(5.0, 0, 0))
@@ -113,17 +113,17 @@ def contacts(name: str, own: Any, x: np.ndarray, q: np.ndarray, lower: Any, fric
     if isinstance(own, Box):  # its lower face, on something round
         bottom = np.array([0, 0, -HEIGHT])
         return [Touch(other, name, "face", p, bottom, -UP, -UP, rim, rim, friction) for p in below]
-    both = radius + rim
+    both = radius + rim  # of two round things of a kind, the one that was added first owns the point
     if isinstance(own, Sphere) and isinstance(base, Sphere):
-        return [Touch(name, other, "points", ZERO, ZERO, UP, UP, radius, both, friction)]
+        return [Touch(other, name, "points", ZERO, ZERO, UP, UP, rim, both, friction)]
     if isinstance(own, Sphere):
         return [Touch(name, other, "line", ZERO, ZERO, UP, UP, radius, both, friction)]
     if isinstance(base, Sphere):
         return [Touch(other, name, "line", ZERO, ZERO, UP, UP, rim, both, friction)]
     # two capsules that cross: the point of the owner is where they are nearest
-    u, w, d = rotation_matrix(q)[:, 2], rotation_matrix(qb)[:, 2], x - xb
-    s, _ = np.linalg.lstsq(np.stack([-u, w], -1), d, rcond=None)[0]
-    return [Touch(name, other, "lines", (0, 0, s), ZERO, UP, UP, radius, both, friction)]
+    u, w = rotation_matrix(qb)[:, 2], rotation_matrix(q)[:, 2]
+    s, _ = np.linalg.lstsq(np.stack([u, -w], -1), x - xb, rcond=None)[0]
+    return [Touch(other, name, "lines", (0, 0, s), ZERO, UP, UP, rim, both, friction)]
 
 
 def usable(column: list[Solid]) -> bool:
@@ -139,7 +139,6 @@ def usable(column: list[Solid]) -> bool:
 def compare(column: list[Solid], friction: float, counts: dict[str, int]) -> None:
     m, touches = build(column, friction)
     sim = Simulator(m, dt=DT, tolerance=1e-12, cone="pyramid")
-    bodies = len(column)
     v, w = (np.array([getattr(solid, part) for solid in column]) for part in "vw")
     x, q, *_ = (part[0] for part in sim.state)
     if len(m.joints):
@@ -165,7 +164,6 @@ def compare(column: list[Solid], friction: float, counts: dict[str, int]) -> Non
         counts["others"] += 1
     counts["touching"] += int(expected.contact_normal.max() > 1e-3)
     counts["solved"] += 1
-    assert bodies == len(column)
 
 
 def agree(examples: int) -> dict[str, int]:
@@ -181,7 +179,14 @@ def agree(examples: int) -> dict[str, int]:
 
 
 def test_one_step_agrees_with_the_reference():
-    counts = agree(12)
-    assert counts["solved"] >= 0.9 * 12
-    assert counts["others"] <= 0.05 * 12
+    counts = agree(30)
+    assert counts["solved"] >= 0.9 * 30
+    assert counts["others"] <= 0.05 * 30
     assert counts["touching"] >= 0.5 * counts["solved"]
+
+
+@pytest.mark.slow
+def test_many_steps_agree_with_the_reference():
+    counts = agree(300)
+    assert counts["solved"] >= 0.9 * 300
+    assert counts["others"] <= 0.05 * 300
