@@ -1,5 +1,7 @@
 """Round things: balls in grooves, on rollers and on a billiard table, a snake that lies in coils."""
 
+from typing import Any
+
 import numpy as np
 
 from vigym.benchmarks.touching.parts import about, add, room
@@ -83,7 +85,7 @@ def coiled_snake(links: int = 100, radius: float = 0.02, length: float = 0.06) -
     points = np.array(
         [[ring * np.cos(step * k), ring * np.sin(step * k), 2 * radius + rise * k] for k in range(links + 1)]
     )
-    whole = np.linalg.norm(points[1] - points[0])
+    whole = float(np.linalg.norm(points[1] - points[0]))
     for k in range(links):
         way = (points[k + 1] - points[k]) / whole
         axis = np.cross([0, 0, 1], way)
@@ -98,6 +100,6 @@ def coiled_snake(links: int = 100, radius: float = 0.02, length: float = 0.06) -
             collide=True,
         )
         if k:
-            ends = {"parent_anchor": (0, 0, whole / 2), "child_anchor": (0, 0, -whole / 2)}
+            ends: dict[str, Any] = {"parent_anchor": (0, 0, whole / 2), "child_anchor": (0, 0, -whole / 2)}
             m.add_joint(f"joint{k}", "spherical", f"link{k - 1}", f"link{k}", damping=1e-3, **ends)
     return m

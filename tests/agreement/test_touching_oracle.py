@@ -1,5 +1,6 @@
 """Contacts between bodies: the kernels and the dense reference agree on one step of random columns of solids."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -129,9 +130,7 @@ def contacts(name: str, own: Any, x: np.ndarray, q: np.ndarray, lower: Any, fric
 def usable(column: list[Solid]) -> bool:
     """A flat box on a flat box has many features; a tilted one only if it is small, on top."""
     kinds = [solid.kind for solid in column]
-    tall = all(
-        not (a == b == "box") or k == len(kinds) - 2 for k, (a, b) in enumerate(zip(kinds, kinds[1:], strict=False))
-    )
+    tall = all(not (a == b == "box") or k == len(kinds) - 2 for k, (a, b) in enumerate(pairwise(kinds)))
     # a small box has no face for something round below it
     return tall and not (kinds[-1] == "box" and len(kinds) > 1 and kinds[-2] != "box")
 
@@ -179,9 +178,9 @@ def agree(examples: int) -> dict[str, int]:
 
 
 def test_one_step_agrees_with_the_reference():
-    counts = agree(30)
-    assert counts["solved"] >= 0.9 * 30
-    assert counts["others"] <= 0.05 * 30
+    counts = agree(20)
+    assert counts["solved"] >= 0.9 * 20
+    assert counts["others"] <= 0.05 * 20
     assert counts["touching"] >= 0.5 * counts["solved"]
 
 

@@ -1,4 +1,4 @@
-"""Bodies that touch, at other scales: fast and thin ones do not pass through walls, sizes, masses and steps are free."""
+"""Bodies that touch, at other scales: what is fast and thin passes no wall; sizes, masses and steps are free."""
 
 import numpy as np
 import pytest
