@@ -1,5 +1,7 @@
 """Things held by friction: a rod between two plates, a cube between the fingers of a gripper."""
 
+from typing import Any
+
 import numpy as np
 
 from vigym.benchmarks.touching.parts import GRAVITY, add
@@ -27,8 +29,8 @@ def gripper(mass: float = 0.2, side: float = 0.05, friction: float = 0.5, finger
     m, plate = Mechanism(), side / 5
     weight = (mass + 3 * finger) * GRAVITY
     m.add_body("hand", mass=finger, inertia=np.full(3, finger * side**2), position=(0, 0, 2 * side))
-    lift = {"kp": 1e4 * weight / side, "kd": 10.0 * weight / side, "parent_anchor": (0, 0, 2 * side)}
-    m.add_joint("lift", "prismatic", "world", "hand", axis=(0, 0, 1), **lift)  # type: ignore[arg-type]
+    lift: dict[str, Any] = {"kp": 1e4 * weight / side, "kd": 10.0 * weight / side, "parent_anchor": (0, 0, 2 * side)}
+    m.add_joint("lift", "prismatic", "world", "hand", axis=(0, 0, 1), **lift)
     for name, way in (("left", -1.0), ("right", 1.0)):
         place = np.array([way * (side + plate) / 2, 0, -2 * side])
         shape = Box((plate, side, side))

@@ -1,5 +1,7 @@
 """Round things: balls in grooves, on rollers and on a billiard table, a snake that lies in coils."""
 
+from typing import Any
+
 import numpy as np
 
 from vigym.benchmarks.touching.parts import about, add, room
@@ -98,6 +100,6 @@ def coiled_snake(links: int = 100, radius: float = 0.02, length: float = 0.06) -
             collide=True,
         )
         if k:
-            ends = {"parent_anchor": (0, 0, whole / 2), "child_anchor": (0, 0, -whole / 2)}
+            ends: dict[str, Any] = {"parent_anchor": (0, 0, whole / 2), "child_anchor": (0, 0, -whole / 2)}
             m.add_joint(f"joint{k}", "spherical", f"link{k - 1}", f"link{k}", damping=1e-3, **ends)
     return m

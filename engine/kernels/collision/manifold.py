@@ -36,7 +36,7 @@ FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
 CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
 FOUND = 64  # features of two solids, at most
 KEYS = 1024  # more than there are for two solids
-SHALLOW = 0.1  # sine of the angle at which edges cross: less is no corner of what two faces share
+SHALLOW, LEAST = 0.1, 1e-9  # sines of the angle at which edges cross: below, a point stands for the crossing; or none
 ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere
 PREFER_FACE = 0.02  # of a size by which two edges must be farther apart than any face
 INSIDE, BESIDE = 1e-9, 1e-6  # of a size by which corners, and ends of capsules, may be beyond a face or an end
@@ -303,7 +303,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
             w, hw = (P, hp) if along_p else (Q, hq)
             line = r * hq if along_p else r * hp
             slope, start = (uy, y) if along_p else (ux, x)
-            if abs(slope) > SHALLOW:
+            if abs(slope) > LEAST:
                 t = (line - start) / slope
                 there = x + t * ux if along_p else y + t * uy
                 if abs(t) < hu - close and abs(there) < hw - close:
@@ -311,10 +311,13 @@ def face_face(found, ref, inc, k, way, swap, reach):
                     away = cross(w, u)
                     size = length(away)
                     facing = sign(dot(away, n))
-                    gap = facing * dot(away, sub(p, q)) / size
-                    if gap < reach:
-                        edges = 12.0 * (4.0 * i + c) + (4.0 * k + g)
-                        key = 400.0 + edges + (144.0 if (way > 0.0) != (out > 0.0) else 0.0)
+                    point = along(p, t, u)
+                    edges = 12.0 * (4.0 * i + c) + (4.0 * k + g)
+                    key = 400.0 + edges + (144.0 if (way > 0.0) != (out > 0.0) else 0.0)
+                    if abs(slope) < SHALLOW:  # across both is anywhere
+                        if dot(n, sub(point, top)) < reach:
+                            count = note(found, count, (FACE, swap, key), point, top, n, n)
+                    elif facing * dot(away, sub(p, q)) / size < reach:
                         count = note(found, count, (EDGES, swap, key), p, q, w, times(facing, u))
     return count
 
