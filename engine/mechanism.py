@@ -16,7 +16,7 @@ from vigym.engine.contact import Contact, make_contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
 from vigym.engine.shapes import Plane, Shape
-from vigym.engine.validation import Array, read_only, show, suggestion, vector
+from vigym.engine.validation import Array, flag, identifier, read_only, show, suggestion, vector
 
 Part = TypeVar("Part", Body, Joint, Contact, Collider)
 Kind = TypeVar("Kind", bound="Mechanism")
@@ -146,7 +146,7 @@ class Mechanism:
             raise MechanismError(f"body name {WORLD!r} is reserved for the fixed world; choose another")
         _check_new(self._bodies, body.name, "body")
         colliders = []
-        if collide:
+        if flag(collide, f"body {body.name!r}: collide"):
             names = [body.name if k == 0 else f"{body.name} {k}" for k in range(len(body.shapes))]
             colliders = [make_collider(*part, friction=friction) for part in zip(names, repeat(name), body.shapes)]
             for collider in colliders:
@@ -252,9 +252,9 @@ class Mechanism:
 
     def ignore_contact(self, first: str, second: str) -> None:
         """Let the colliders of two bodies (or of one and the "world") pass through each other."""
-        for name in (first, second):
-            if name != WORLD:
-                self._check_body(name, "ignore_contact:")
+        for what, name in (("first", first), ("second", second)):
+            if identifier(name, f"ignore_contact: {what}") != WORLD:
+                self._check_body(name, f"ignore_contact: {what}")
         self._ignored.add(frozenset((first, second)))
 
     def validate(self) -> None:

@@ -24,7 +24,7 @@ from vigym.engine.rotation import Array
 from vigym.engine.saving import Saved, attributes, pack, signature, unpack
 from vigym.engine.state import STATUS, State, Status
 from vigym.engine.turn import alone, busy
-from vigym.engine.validation import batch, chosen, count, number, show
+from vigym.engine.validation import batch, choice, chosen, count, flag, number
 
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature")  # anew in a copy
@@ -63,13 +63,14 @@ class Simulator:
     ) -> None:
         if not isinstance(mechanism, Mechanism):
             raise InputError(f"mechanism must be a vigym.Mechanism, got {type(mechanism).__name__}")
-        if not isinstance(cone, str) or cone not in CONES:
-            raise InputError(f"cone must be one of {', '.join(CONES)}, got {show(cone)}")
         self.dt = number(dt, "dt", InputError, above=0.0)
         self.tolerance = number(tolerance, "tolerance", InputError, above=0.0)
         self.smoothing = number(smoothing, "smoothing", InputError, at_least=0.0)
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
-        self.cone, self.compiled = cone, compiled
+        self.cone, self.compiled = (
+            choice(cone, tuple(CONES), "cone", InputError),
+            flag(compiled, "compiled", InputError),
+        )
         self.model = Model(mechanism, cone, smooth=self.smoothing > 0)
         self._build()
         self._placement.start()

@@ -13,7 +13,7 @@ from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recording, unreadable
 from vigym.engine.rotation import Array
-from vigym.engine.validation import show
+from vigym.engine.validation import file_path, flag, number, show
 
 if TYPE_CHECKING:
     from vigym.view.pictures.arrows import Arrows
@@ -57,6 +57,7 @@ class Replay(Recording):
 
     def at(self, time: float) -> tuple[Array, Array, Array]:
         """Poses and forces in between, straight from frame to frame, but not across the start of an episode."""
+        time = number(time, "time", InputError)
         k = int(np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, len(self) - 1))
         if k + 1 == len(self) or self.start[k + 1] or time <= self.time[k]:
             return self.x[k], self.q[k], self.forces[k]
@@ -74,6 +75,7 @@ class Replay(Recording):
 
     def thinned(self, rate: float = 50.0) -> np.ndarray:
         """Indices of frames of which no more than about `rate` come in a second; the first and the last are there."""
+        rate = number(rate, "rate", InputError, above=0.0)
         slots = np.floor(self.time * rate * 1.001)
         keep = np.diff(slots, append=np.inf) > 0
         keep[0] = True
@@ -97,14 +99,14 @@ class Replay(Recording):
         """One page that plays it offline, with a timeline, arrows and plots."""
         from vigym.view.replay.html import page
 
-        return page(self, forces=forces)
+        return page(self, forces=flag(forces, "forces", InputError))
 
     def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
         """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`.
 
         The file has its name when all of it is on the disk; until then, one that was there stays.
         """
-        path = Path(path)
+        path = Path(file_path(path))
         kind = path.suffix.lower()
         if kind == ".html":
             write_whole(path, self.html(forces=forces, **options))
@@ -117,7 +119,7 @@ class Replay(Recording):
 
             strip(self, path, **options)
         else:
-            raise InputError(f"{path}: write a replay as one of {', '.join(SUFFIXES)}")
+            raise InputError(f"path {path}: write a replay as one of {', '.join(SUFFIXES)}")
         return path
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vigym.engine.errors import InputError
-from vigym.engine.validation import count
+from vigym.engine.validation import count, number, vector
 from vigym.view.pictures.arrays import POSITION, REACH, Solids
 from vigym.view.pictures.camera import Camera
 from vigym.view.pictures.image import save_png
@@ -37,8 +37,8 @@ def strip(
     spread: how far each pose is moved to the right of the one before, m; as far as it takes to keep them apart
     camera: as `default_camera_config`; unless given, on all poses, from the side if they go somewhere
     """
-    n = count(poses, "poses")
-    first, last = window or (0.0, replay.time[-1])
+    n, width, height = count(poses, "poses"), count(width, "width"), count(height, "height")
+    first, last = (0.0, replay.time[-1]) if window is None else vector(window, (2,), "window", InputError)
     if not 0.0 <= first <= last:
         raise InputError(f"window must be two times, the earlier one first, got {window!r}")
     shown = [replay.at(time) for time in np.linspace(first, min(last, replay.time[-1]), n)]
@@ -49,7 +49,9 @@ def strip(
     if camera is None and np.hypot(*travel[:2]) > 0.3 * eye.distance:
         eye = replace(eye, azimuth=math.degrees(math.atan2(travel[1], travel[0])) + 90.0)
     right = eye.axes()[0]
-    if spread is None:
+    if spread is not None:
+        spread = number(spread, "spread", InputError)
+    else:
         one = cast.solids(x[0], q[0]).table
         along = one[:, POSITION : POSITION + 3] @ right
         size = (along + one[:, REACH]).max() - (along - one[:, REACH]).min()
