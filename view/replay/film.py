@@ -39,14 +39,13 @@ def film(
     ffmpeg = require("imageio_ffmpeg", "a film").get_ffmpeg_exe()
     tqdm = require("tqdm", "a film").tqdm
     moving = path.suffix.lower() == ".mp4"
-    usual = MP4_SIZE if moving else GIF_SIZE
-    width, height, fps = (
-        own if given is None else given for given, own in zip((width, height, fps), usual, strict=True)
-    )
-    w, h, forces = count(width, "width"), count(height, "height"), flag(forces, "forces", InputError)
+    usual_width, usual_height, usual_fps = MP4_SIZE if moving else GIF_SIZE
+    w = count(usual_width if width is None else width, "width")
+    h = count(usual_height if height is None else height, "height")
+    forces = flag(forces, "forces", InputError)
     if moving and (w % 2 or h % 2):
         raise InputError(f"width and height of an MP4 must be even, got {w} x {h}")
-    rate = number(fps, "fps", InputError, above=0.0)
+    rate = number(usual_fps if fps is None else fps, "fps", InputError, above=0.0)
     speed = number(speed, "speed", InputError, above=0.0)
     pictures = (replay.time[-1] + 1e-9) * rate / speed
     if pictures > MOST_PICTURES:
