@@ -221,6 +221,13 @@ class Model:
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
 
+    def heft(self, mass: np.ndarray) -> np.ndarray:
+        """Mass of all that joints connect with each body over that of the mechanism as it was built, for masses
+        (..., n_bodies)."""
+        parts = connected(self.mechanism)
+        same = (parts[:, None] == parts).astype(float)
+        return mass @ same / (np.array([body.mass for body in self.mechanism.bodies]) @ same)
+
     @property
     def tied(self) -> np.ndarray:
         """Which bodies are held to the world by joints, directly or through others (n_bodies,)."""
@@ -281,6 +288,7 @@ class Model:
         finite, cut, dry = np.isfinite(bounds), np.isfinite(limit) & self.driven_axes, friction > 0
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
+            "heft": np.ones((self.n_bodies, 1)),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
             "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
             "restitution": np.array([[contact.restitution] for contact in mechanism.contacts]).reshape(-1, 1),

@@ -49,6 +49,8 @@ def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> 
         bounded[..., [CUT, UNCUT]] = (np.isfinite(value) & model.driven_axes)[..., None]
         lanes.put(env, bounded=bounded)
         value = kept_limit(value)
+    if name == "mass":
+        lanes.put(env, heft=model.heft(value)[..., None])
     lanes.put(env, **{FIELDS[name]: value[..., SIX[0], SIX[1]] if name == "inertia" else value[..., None]})
 
 

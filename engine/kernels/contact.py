@@ -104,8 +104,15 @@ def per_length(m, t, c):
 
 
 def heft(m, s, t, c):
-    """Present mass over that with which the usual sizes were found."""
-    return t.heft[c][0] if is_between(m) else body.heft(m, s, m.contact_body[c])
+    """Present mass over that with which the usual sizes were found, of all that joints connect with the body: a light
+    part carries what leans on it."""
+    return t.heft[c][0] if is_between(m) else s.heft[m.contact_body[c]][0] + 0.0
+
+
+def weight(m, s, t, c):
+    """Weight of the contact's body alone, N."""
+    own = t.heft[c][0] if is_between(m) else body.heft(m, s, m.contact_body[c])
+    return own * m.contact_weight[c][0]
 
 
 def push(kind, m, t, c, wrench):
@@ -205,9 +212,8 @@ def prepare_contact(kind, m, s, t, c):
         here, new = between.prepare(m, t, c), on(t.cold) | on(t.new[c][0])
     else:
         here, new = ground.prepare(kind, m, s, t, c), on(t.cold)
-    mass = heft(m, s, t, c)
-    carried = maximum(s.ca[c][cone.NORMAL], mass * m.contact_weight[c][0])
-    t.usual_force[c][0] = select(on(t.cold), mass * m.contact_force_scale[c][0], carried)
+    carried = maximum(s.ca[c][cone.NORMAL], weight(m, s, t, c))
+    t.usual_force[c][0] = select(on(t.cold), heft(m, s, t, c) * m.contact_force_scale[c][0], carried)
     law, sizes = cone.of(m), scales(m, t, c)
     phi = gap(m, c, here)
     if m.features.soft:

@@ -175,6 +175,7 @@ def state_fields(features, size):
         "torque": (n, 3),
         # parameters
         "mass": (n, 1),
+        "heft": (n, 1),  # mass of all that joints connect with the body, over that in `nominal_mass`; follows `mass`
         "inertia": (n, 6),
         "friction": (c, 1),
         "restitution": (c, 1),
