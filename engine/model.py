@@ -16,7 +16,8 @@ from vigym.engine.mechanism import Mechanism
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
-MAX_ITERATIONS = 40
+# Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
+MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
@@ -182,7 +183,7 @@ class Model:
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
-        m.max_iterations = MAX_ITERATIONS
+        m.max_iterations, m.last_iterations = MAX_ITERATIONS, LAST_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         m.group[:] = connected(self.mechanism)
         for i, joint in enumerate(self.joints):

@@ -93,7 +93,7 @@ def model_fields(features, size):
     shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
-        "max_iterations": (),  # of Newton
+        **scalars("max_iterations last_iterations"),  # of Newton: of an attempt, and of those in the shortest parts
         "order": (n,),  # bodies, parents first
         "child": (j,),
         "parent": (j,),  # world: n

@@ -60,11 +60,13 @@ def step(m, states, t, first, last, repeat, resumed):
                 begin_search(m, s, t)
                 if any_lane(t, "even"):
                     look_back(m, s, t)
-                for _ in range(m.max_iterations):
+                for iteration in range(m.last_iterations):
                     residual(m, s, t)
                     if any_lane(t, "even"):
                         even_arms(m, s, t)
                     measure(m, s, t)
+                    if iteration == m.max_iterations:
+                        lose_patience(m, s, t)
                     if not any_lane(t, "live"):
                         break
                     newton_step(m, s, t)
@@ -123,6 +125,12 @@ def begin_search(m, s, t):
     start_pairs(m, s, t)
     if m.features.bounce:
         impact.start_rebound(m, s, t)
+
+
+@block
+def lose_patience(m, s, t):
+    """Stop the lanes that can still try something else."""
+    t.live = select(less(t.stride, 1.5), t.live, 0.0)
 
 
 @block

@@ -43,6 +43,7 @@ def state_of(model: BaseAlgorithm) -> State:
 def set_state(model: BaseAlgorithm, state: State) -> None:
     """Put a new model, of the same settings, where `state_of` found the other one."""
     model.set_parameters(state["networks"], exact_match=True, device="cpu")
+    check_optimizers(model)
     for name, value in state["variables"].items():
         operator.attrgetter(name)(model).data = value
     vars(model).update({name: state["attributes"][name] for name in (*COUNTS, *SEEN)})
@@ -55,6 +56,21 @@ def set_state(model: BaseAlgorithm, state: State) -> None:
         set_transitions(model, state["replay"])
     set_env_state(model, state["env"])
     set_generators(model, state["generators"])
+
+
+def check_optimizers(model: BaseAlgorithm) -> None:
+    """ValueError unless the optimizers (Adam) have what they would have after some steps; torch takes anything."""
+    for name in model._get_torch_save_params()[0]:
+        optimizer = operator.attrgetter(name)(model)
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            continue
+        for parameter, known in optimizer.state.items():
+            for key, shape in (("step", ()), ("exp_avg", parameter.shape), ("exp_avg_sq", parameter.shape)):
+                value = known[key]
+                if not isinstance(value, torch.Tensor) or value.shape != shape or not torch.isfinite(value).all():
+                    raise ValueError(f"{name}: {key} is not a tensor of finite numbers of shape {tuple(shape)}")
+            if known["step"] < 0:
+                raise ValueError(f"{name}: step is {known['step']}")
 
 
 def variables(model: BaseAlgorithm) -> list[str]:
