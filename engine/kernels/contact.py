@@ -55,7 +55,7 @@ from vigym.engine.kernels.simd import absolute, less, maximum, on, select
 from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact
 
 NOTHING = [0.0] * 6
-TICKS = 64.0  # parts of a step in which time is counted
+TICKS = 256.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
 # Of what gaps are allowed to miss, a contact sags at most; and of h^2/mass, it gives way to its force
 SAG, MOST_GIVE = 0.8, 1e-6

@@ -2,9 +2,9 @@
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
 repeats it from other starts (interior_point.py), then with friction bounded by known forces (cone.py), then in halves,
-quarters, ... sixty-fourths; if that fails too, it is left as it was before the step, says so, and takes no part in the
+quarters, ... 256ths; if that fails too, it is left as it was before the step, says so, and takes no part in the
 rest of the call. One whose joints act too far off repeats it with other arms (arms.py). Time is counted in TICKS,
-sixty-fourths of dt.
+256ths of dt.
 """
 
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint
@@ -36,7 +36,8 @@ from vigym.engine.kernels.sweep import each_axis, each_body
 # which they end
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
-HALVINGS = 6
+HALVINGS = 8
+PATIENT = 4.0  # ticks, and less: parts in which a search may take its time
 LOOKS = 3.0  # times that a step is solved again with what bodies have gone into
 MOST_ATTEMPTS = 2e4  # of a step: more than any that ends by itself has needed
 
@@ -129,8 +130,8 @@ def begin_search(m, s, t):
 
 @block
 def lose_patience(m, s, t):
-    """Stop the lanes that can still try something else."""
-    t.live = select(less(t.stride, 1.5), t.live, 0.0)
+    """Stop the lanes that can still try much shorter parts."""
+    t.live = select(less(t.stride, PATIENT + 0.5), t.live, 0.0)
 
 
 @block

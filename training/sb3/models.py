@@ -19,7 +19,7 @@ from vigym.training.sb3.monitor import monitored
 from vigym.training.sb3.schedule import Linear
 from vigym.training.sb3.vec_env import NativeVecEnv
 
-POSITIVE = ("n_steps", "batch_size", "n_epochs", "buffer_size")
+POSITIVE = ("n_steps", "batch_size", "n_epochs", "buffer_size", "train_freq")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
 
 
@@ -63,7 +63,7 @@ def check_settings(algorithm: type[BaseAlgorithm], settings: dict[str, Any]) -> 
             raise InputError(f"{name} must be a finite number, got {show(value)}")
         if type(usual) is int and name != "train_freq" and not (is_number and isinstance(value, int)):
             raise InputError(f"{name} must be an integer, got {show(value)}")
-        if name in POSITIVE and value < 1:
+        if name in POSITIVE and isinstance(value, int) and value < 1:
             raise InputError(f"{name} must be at least 1, got {show(value)}")
 
 

@@ -13,6 +13,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from vigym.engine.errors import InputError
+from vigym.engine.validation import show
 from vigym.training.sb3.vec_env import NativeVecEnv
 
 State = dict[str, Any]
@@ -46,6 +47,7 @@ def set_state(model: BaseAlgorithm, state: State) -> None:
     check_optimizers(model)
     for name, value in state["variables"].items():
         operator.attrgetter(name)(model).data = value
+    check_attributes(model, state["attributes"])
     vars(model).update({name: state["attributes"][name] for name in (*COUNTS, *SEEN)})
     vars(model).update({name: deque(state["recent"][name], maxlen=model._stats_window_size) for name in RECENT})
     if (normalize := wrapper(model, VecNormalize)) is not None:
@@ -56,6 +58,18 @@ def set_state(model: BaseAlgorithm, state: State) -> None:
         set_transitions(model, state["replay"])
     set_env_state(model, state["env"])
     set_generators(model, state["generators"])
+
+
+def check_attributes(model: BaseAlgorithm, attributes: State) -> None:
+    """ValueError unless counts are numbers, and what was seen is one array row an environment, or nothing."""
+    for name in COUNTS:
+        kinds = (int,) if name != "_current_progress_remaining" else (int, float)
+        if not isinstance(attributes[name], kinds) or not 0 <= attributes[name] < 2**63:
+            raise ValueError(f"{name} is {show(attributes[name])}, not a count")
+    for name in SEEN:
+        value = attributes[name]
+        if value is not None and (not isinstance(value, np.ndarray) or value.shape[:1] != (model.n_envs,)):
+            raise ValueError(f"{name} is {show(value)}, not an array of {model.n_envs} rows")
 
 
 def check_optimizers(model: BaseAlgorithm) -> None:
