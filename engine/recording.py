@@ -66,7 +66,7 @@ class Recorder:
             raise InputError(f"env must be 0 to {sim.num_envs - 1}, got {show(env)}")
         self.sim, self.env, self.steps, self.n_actions = sim, int(env), 0, n_actions
         self.path = os.path.abspath(file_path(path))
-        if any(other.path == self.path for other in sim.recorders):
+        if any(os.path.realpath(other.path) == os.path.realpath(path) for other in sim.recorders):
             raise InputError(
                 f"{os.fspath(path)} is being recorded to already; close that recorder, or name another file"
             )

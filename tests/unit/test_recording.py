@@ -334,6 +334,17 @@ def test_what_cannot_be_read_is_not_recorded(tmp_path):
     assert not sim.recorders
 
 
+def test_a_link_to_a_recording_is_the_same_file(tmp_path):
+    """Two recorders would write over each other's frames."""
+    sim, path, link = boxes(1), tmp_path / "run.vigym", tmp_path / "link.vigym"
+    link.symlink_to(path)
+    with sim.record(path):
+        with pytest.raises(InputError, match="is being recorded to already"):
+            sim.record(link)
+        sim.step()
+    assert len(Recording.load(link)) == 2
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
 def test_what_is_no_regular_file_is_refused(tmp_path):
     # a pipe that nobody writes to would wait for ever, a file of 40 GB would take all memory
