@@ -25,6 +25,7 @@ from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.recalled import copy_contacts, recall_contacts
 from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
+from vigym.engine.validation import words
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
@@ -75,6 +76,7 @@ def steps_of(sim: "Simulator", name: str) -> list[Step]:
 def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) -> Gradients:
     """Derivatives of the last step of every environment, also by the inputs `names`; efforts were cut to
     `effort_limit` (num_envs, n_axes) before the step."""
+    words(names, "inputs", InputError)
     names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
     status = sim.status
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:

@@ -24,7 +24,6 @@ axes they follow from phi alone.
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.body import heft
 from vigym.engine.kernels.pairs import (
     advance,
     corrected,
@@ -214,7 +213,7 @@ def start_axis(m, s, t, a):
     """First guess of the pairs: the last ones, or their scales in lanes that start cold. What a drive's limit cuts off
     is guessed anew where its command jumps, as it does with the target of a stiff drive."""
     cold = on(t.cold)
-    t.axis_force[a][0] = heft(m, s, m.axis_body[a]) * m.axis_force_scale[a][0]
+    t.axis_force[a][0] = s.heft[m.axis_body[a]][0] * m.axis_force_scale[a][0]
     t.axis_share[a][0] = 1.0 / usual(m, t, a)
     sizes = scales(m, t, a)
     t.mobility[a][0] = sizes[CUT][1] / sizes[CUT][0]

@@ -95,7 +95,7 @@ def model_fields(features, size):
     shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
-        "max_iterations": (),  # of Newton
+        **scalars("max_iterations last_iterations"),  # of Newton: of an attempt, and of those in the shortest parts
         "order": (n,),  # bodies, parents first
         "child": (j,),
         "parent": (j,),  # world: n
@@ -179,6 +179,7 @@ def state_fields(features, size):
         "torque": (n, 3),
         # parameters
         "mass": (n, 1),
+        "heft": (n, 1),  # mass of all that joints connect with the body, over that in `nominal_mass`; follows `mass`
         "inertia": (n, 6),
         "friction": (c, 1),
         "restitution": (c, 1),

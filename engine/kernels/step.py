@@ -2,9 +2,9 @@
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
 repeats it from other starts (interior_point.py), then with friction bounded by known forces (cone.py), then in halves,
-quarters, ... sixty-fourths; if that fails too, it is left as it was before the step, says so, and takes no part in the
+quarters, ... 256ths; if that fails too, it is left as it was before the step, says so, and takes no part in the
 rest of the call. One whose joints act too far off repeats it with other arms (arms.py). Time is counted in TICKS,
-sixty-fourths of dt.
+256ths of dt.
 """
 
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint
@@ -38,7 +38,8 @@ from vigym.engine.kernels.sweep import each_axis, each_body
 # which they end
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
-HALVINGS = 6
+HALVINGS = 8
+PATIENT = 4.0  # ticks, and less: parts in which a search may take its time
 MOST_ATTEMPTS = 2e4  # of a step: more than any that ends by itself has needed
 
 
@@ -63,11 +64,13 @@ def step(m, states, t, first, last, repeat, resumed):
                 start_rebound(m, s, t)
                 if any_lane(t, "even"):
                     look_back(m, s, t)
-                for _ in range(m.max_iterations):
+                for iteration in range(m.last_iterations):
                     residual(m, s, t)
                     if any_lane(t, "even"):
                         even_arms(m, s, t)
                     measure(m, s, t)
+                    if iteration == m.max_iterations:
+                        lose_patience(m, s, t)
                     if not any_lane(t, "live"):
                         break
                     newton_step(m, s, t)
@@ -138,6 +141,12 @@ def start_rebound(m, s, t):
     """What a rebound changes in a step that is ready to be solved."""
     if m.features.bounce:
         impact.start_rebound(m, s, t)
+
+
+@block
+def lose_patience(m, s, t):
+    """Stop the lanes that can still try much shorter parts."""
+    t.live = select(less(t.stride, PATIENT + 0.5), t.live, 0.0)
 
 
 @block
