@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vigym.engine.appearance import is_furnished
 from vigym.engine.errors import InputError
 from vigym.engine.rotation import Array
-from vigym.engine.validation import count, vector
+from vigym.engine.validation import count, number, vector
 from vigym.view.pictures.arrays import POSITION, REACH, Solids
 from vigym.view.pictures.camera import Camera
 from vigym.view.pictures.image import grid_shape, save_png, tile
