@@ -208,7 +208,8 @@ def start_search(m, s, t):
     t.floor = select(less(COLD + 0.5, t.cold), HIGHEST_FLOOR, s.floor)
     t.change = t.surprise = 0.0
     first = less(contact.TICKS - 0.5, t.todo) & less(t.cold, 0.5) & less(t.relax, 0.5)
-    t.onwards = select(first, s.steady * t.stride * (1.0 / contact.TICKS), 0.0)
+    # impacts take the first guess for the last velocity (impact.py)
+    t.onwards = 0.0 if m.features.bounce else select(first, s.steady * t.stride * (1.0 / contact.TICKS), 0.0)
 
 
 @block
