@@ -11,7 +11,7 @@ from vigym.engine.collider import KINDS, LAW, Collider, bits, checked_law, make_
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.shapes import Plane, Shape
-from vigym.engine.validation import show, suggestion
+from vigym.engine.validation import flag, show, suggestion
 
 Names = frozenset[tuple[str, str]]  # two of ("body", name) or ("collider", name)
 
@@ -26,10 +26,8 @@ class Solids(NamedTuple):
 
 def solids(collide: bool, law: Mapping[str, object], group: int, mask: int, what: str) -> Solids:
     """Options of `add_body` for the colliders of its shapes, checked."""
-    if not isinstance(collide, bool | np.bool_):
-        raise MechanismError(f"{what}: collide must be True or False, got {show(collide)}")
     options = checked_law(law, what) | {"group": bits(group, f"{what}: group"), "mask": bits(mask, f"{what}: mask")}
-    return Solids(bool(collide), options)
+    return Solids(flag(collide, f"{what}: collide"), options)
 
 
 class Pairing:
