@@ -73,7 +73,7 @@ def test_replaced_is_as_added_with_these_arguments(method, name, changed):
         ("replace_joint", "elbow", {"parent": "world", "child": "upper"}, MechanismError, "doubly connected"),
         ("replace_joint", "elbow", {"kind": "fixed"}, MechanismError, "no free axis"),
         ("replace_body", "lower", {"mass": -1.0}, MechanismError, "body 'lower': mass must be"),
-        ("replace_body", "upper", {"collide": 3}, MechanismError, "collide must be True or False"),
+        ("replace_body", "upper", {"collide": 3}, MechanismError, "collide must be one of True, False"),
         ("replace_body", "upper", {"friction": -1.0}, MechanismError, "friction must be"),
         ("replace_body", "upper", {"colour": 1}, TypeError, "unexpected keyword argument 'colour'"),
         ("replace_contact", "hand", {"body": "world"}, MechanismError, "not the world"),
