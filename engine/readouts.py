@@ -16,7 +16,7 @@ from vigym.engine.placement import Placement
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
 from vigym.engine.turn import Turn, alone
-from vigym.engine.validation import body_number, read_only, vector
+from vigym.engine.validation import body_number, vector
 
 
 class Readouts:
@@ -33,7 +33,10 @@ class Readouts:
     def state(self) -> State:
         """Pose and velocity of every body, copies that cannot be written to: `set_state` changes them."""
         get = self._get
-        return State(read_only(get("x")), read_only(get("q")), read_only(get("v")), read_only(get("w")))
+        state = State(get("x"), get("q"), get("v"), get("w"))
+        for part in state:
+            part.setflags(write=False)
+        return state
 
     @property
     def time(self) -> Array:

@@ -75,8 +75,8 @@ class UrdfModel:
     """A URDF file, read.
 
     name: of the robot. path: of the file. mechanism: what is simulated.
-    links: by name, in the order of the file. meshes: visual ones. world_shapes: visual solids of links that are fixed
-    to the world, in the world (those of other links are the `visuals` of their bodies).
+    links: by name, in the order of the file. meshes: visual ones. world_shapes: solids of links that are fixed to
+    the world, for display, in the world (those of other links are the `visuals` of their bodies).
     velocity_limits: by joint name, m/s or rad/s; the engine does not enforce them. mimics: joints that the file couples
     to others and that were left free. warnings: what was mended or left out.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.spatial.transform import Rotation
-from urdf.trees import BASE, Tree, joint, link, trees
+from urdf.trees import BASE, SOLID, Tree, joint, link, trees
 
 from vigym import Box, Mechanism, MechanismError, Simulator, Sphere, UrdfError
 from vigym.formats.urdf import UrdfWarning, load_urdf, read_urdf
@@ -254,6 +254,23 @@ def test_shapes_materials_and_meshes(urdf: Write, tmp_path: Path) -> None:
     assert model.meshes[0].color == (1, 0, 0, 0.5)
     assert model.meshes[0].scale.tolist() == [2, 2, 2]
     assert model.meshes[0].position.tolist() == [0, 0, -1]  # of the mesh's frame in the body's
+
+
+def test_links_without_visual_solids_look_as_they_collide(urdf: Write) -> None:
+    collision = '<collision><origin xyz="0 0 1"/><geometry><sphere radius="0.5"/></geometry></collision>'
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    mesh = f'<visual><geometry><mesh filename="none.dae"/></geometry>{red}</visual>'
+    solid = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
+    text = (
+        BASE + link("a", SOLID + collision) + link("b", SOLID + mesh + collision) + link("c", SOLID + solid + collision)
+    )
+    text += "".join(joint(name, "continuous", "base", name) for name in "abc")
+    with pytest.warns(UrdfWarning, match="not found"):
+        m = load_urdf(urdf(text))
+    assert m.body("a").visuals == (Sphere(0.5, position=(0, 0, 1)),)
+    assert m.body("b").visuals == (Sphere(0.5, position=(0, 0, 1), color=(1, 0, 0, 1)),)
+    assert m.body("c").visuals == (Box((1, 1, 1)),)
+    assert not m.colliders
 
 
 def test_shapes_of_the_fixed_root_are_the_worlds(urdf: Write) -> None:
