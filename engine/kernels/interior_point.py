@@ -32,7 +32,7 @@ MARGIN, NEAR, NEAREST = 1e-3, 1e-2, 1e-6  # of the way to the boundary that a st
 STUCK = 0.2  # a step shorter than this is no progress
 LIFT = 100.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
-PROGRESS = 0.01  # of mu where a lane was stuck before: below that, it is as if it had never been
+PROGRESS = 0.1  # of mu where a lane was stuck before: below that, it is as if it had never been
 HIGHEST = 1e6  # in units of the usual sizes of a pair
 # Once a lane has been stuck, mu is not reduced faster than by SLOWLY caution (SLOWEST at most), then, after each step
 # longer than FULL, by BOLDER caution times that
