@@ -32,6 +32,7 @@ MARGIN, NEAR, NEAREST = 1e-3, 1e-2, 1e-6  # of the way to the boundary that a st
 STUCK = 0.2  # a step shorter than this is no progress
 LIFT = 100.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
+PROGRESS = 0.1  # of mu where a lane was stuck before: below that, it is as if it had never been
 HIGHEST = 1e6  # in units of the usual sizes of a pair
 # Once a lane has been stuck, mu is not reduced faster than by SLOWLY caution (SLOWEST at most), then, after each step
 # longer than FULL, by BOLDER caution times that
@@ -201,7 +202,7 @@ def lift_pairs(m, s, t):
 def start_search(m, s, t):
     """No lane has been stuck yet."""
     t.rate = 1.0 / t.h
-    t.caution = 1.0
+    t.caution = t.stuck_at = 1.0
     t.pace = 0.0
     t.stumbled = 0.0
     t.untouched = 1.0
@@ -280,13 +281,15 @@ def final_length(m, s, t):
 @block
 def choose_lift(m, s, t):
     """Stuck on the boundary, long before the residuals are small: raise all products to LIFT mu and go on from there,
-    higher and more slowly each time."""
+    higher and more slowly each time; but not if mu has become much smaller since the last time."""
     live = on(t.live)
     stuck = less(t.alpha, STUCK) & live
     short = less(t.alpha, select(on(t.untouched) & less(t.floor, LOW_FLOOR), HESITATE, STUMBLE))
     t.stumbled = select(live & short, 1.0, t.stumbled)
-    lift = sqrt(LIFT * t.caution * t.mu)
+    caution = select(less(t.mu, PROGRESS * t.stuck_at), 1.0, t.caution)
+    lift = sqrt(LIFT * caution * t.mu)
     t.lift = select(stuck, minimum(lift, HIGHEST), 0.0)
-    t.caution = select(stuck, CAUTION * t.caution, t.caution)
+    t.caution = select(stuck, CAUTION * caution, t.caution)
+    t.stuck_at = select(stuck, t.mu, t.stuck_at)
     bolder = select(less(FULL, t.alpha), minimum(BOLDER * t.caution, 1.0), 1.0)
     t.pace = select(stuck, minimum(SLOWLY * t.caution, SLOWEST), bolder * t.pace)
