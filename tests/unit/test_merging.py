@@ -7,6 +7,7 @@ from hypothesis import assume, given, settings
 from mechanisms import DT, Scene, scenes
 
 from vigym import Box, Mechanism, MechanismError, Plane, Simulator, Sphere
+from vigym.assets import cube, unitree_a1
 from vigym.engine.rotation import multiply, rotate
 
 YAW = np.array([np.cos(0.4), 0.0, 0.0, np.sin(0.4)])
@@ -128,3 +129,23 @@ def test_trees_move_as_they_do_alone(first: Scene, second: Scene):
     scale = 1 + np.abs(parts[2]).max() + np.abs(parts[3]).max()
     for mine, expected in zip(found[2:], parts[2:], strict=True):
         np.testing.assert_allclose(mine, expected, rtol=0, atol=1e-12 / DT * scale)
+
+
+def test_robots_that_land_move_as_they_do_alone():
+    """A cube and a quadruped fall side by side, and land: contacts included, each moves as it does alone, to what
+    complementary pairs leave, whose products are solved to the tolerance."""
+    lift, place, alone = np.array([0.0, 0.0, 0.1]), np.array([2.0, 1.0, 0.0]), [cube.build(), unitree_a1.build()]
+    both = alone[0].copy()
+    both.merge(alone[1], "dog ", place)
+    sims = [Simulator(m, dt=0.005, tolerance=1e-12) for m in (*alone, both)]
+    for sim in sims:
+        sim.set_state(x=sim.state.x + lift)
+    for _ in range(80):
+        for sim in sims:
+            sim.step()
+            assert sim.status.converged.all()
+            assert (sim.status.substeps == 1).all()
+        x, q = np.concatenate([sims[0].state.x, sims[1].state.x + place], 1), [sim.state.q for sim in sims]
+        np.testing.assert_allclose(sims[2].state.x, x, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(q[2], np.concatenate(q[:2], 1), rtol=0, atol=1e-12)
+    assert all(sim.contact_gaps().min() < 1e-9 for sim in sims)  # they have landed
