@@ -155,8 +155,10 @@ def suggestion(value: str, known: Iterable[str]) -> str:
 def body_number(name: Any, numbers: Mapping[str, int]) -> int:
     """Number of the body of that name; InputError if there is none."""
     known = [known for known in numbers if known != "world"]
-    if not isinstance(name, str) or name not in known:
-        raise InputError(f"body {show(name)} is unknown; {suggestion(str(name), known)}")
+    if not isinstance(name, str):
+        raise InputError(f"body must be the name of one, got {show(name)}")
+    if name not in known:
+        raise InputError(f"body {show(name)} is unknown; {suggestion(name, known)}")
     return numbers[name]
 
 

@@ -395,6 +395,27 @@ def test_bad_parts(method, make):
     Simulator(m)
 
 
+@pytest.mark.parametrize(
+    ("part", "make", "good"),
+    [
+        ("body", bad_bodies, {"mass": 1.0, "inertia": (1, 1, 1)}),
+        ("joint", bad_joints, {"kind": "revolute", "parent": "arm", "child": "cart", "lower": -1.0, "upper": 1.0}),
+        ("contact", bad_contacts, {"body": "arm"}),
+    ],
+)
+def test_bad_replacements(part, make, good):
+    """One argument of a part that is there is replaced by what it cannot be."""
+    rng, m = np.random.default_rng(11), mechanism()
+    getattr(m, f"add_{part}")("new", **good)
+    before = m.bodies, m.joints, m.contacts
+    for k in range(500):
+        arguments, culprit = make(rng)
+        if culprit != "name":
+            change = {culprit: arguments[culprit]}
+            expect(lambda: getattr(m, f"replace_{part}")("new", **change), culprit, (k, culprit))  # noqa: B023
+    assert (m.bodies, m.joints, m.contacts) == before
+
+
 def test_bad_shapes_and_gravity():
     rng = np.random.default_rng(10)
     m = mechanism()

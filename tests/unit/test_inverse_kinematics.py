@@ -133,6 +133,23 @@ def test_bad_arguments(arguments, message):
         inverse_kinematics(arm(), "link6", **arguments)
 
 
+class Hostile:
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("no array")
+
+
+@pytest.mark.parametrize("value", [None, "up", {}, [[1, 2], [3]], Hostile(), [1j, 0, 0], np.inf, [None] * 3])
+@pytest.mark.parametrize(
+    "name", ["body", "position", "orientation", "point", "start", "tolerance", "iterations", "robot"]
+)
+def test_arguments_of_wrong_types(name, value):
+    if value is None and name in ("position", "orientation", "start"):
+        return  # as if it were left out
+    good = {"robot": arm(), "body": "link6", "position": (0, 0, 1)}
+    with pytest.raises(InputError):
+        inverse_kinematics(**good | {name: value})
+
+
 def test_robots_that_cannot():
     with pytest.raises(InputError, match="body 'link7' is unknown; did you mean"):
         inverse_kinematics(arm(), "link7", (0, 0, 1))
