@@ -1,4 +1,4 @@
-"""What the speed costs: gaps, overlap and joint separation from poses, for all engines by the same formulas."""
+"""Prices of speed: gaps, overlap and joint separation from poses, for all engines by the same formulas."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How a mechanism looks: the shapes of its bodies, its colliders, the planes of its ground."""
+"""Looks of a mechanism: the shapes of its bodies, its colliders, the planes of its ground."""
 
 import numpy as np
 

@@ -31,7 +31,7 @@ FAR = 1.0  # m: how far from the start slides without limits are tried
 
 
 class Reached(NamedTuple):
-    """What was found for each of N targets.
+    """Solutions found for N targets.
 
     positions: (N, n_efforts) joint coordinates, as `set_joint_state` takes them; the nearest that were found.
     converged: (N,) whether both errors are within the tolerance.

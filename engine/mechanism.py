@@ -49,7 +49,9 @@ def takes(
 
 
 class Mechanism(Changes):
-    """What is simulated. Parts are validated as they are added or replaced; a call that fails changes nothing.
+    """Bodies, joints, contacts and colliders to be simulated.
+
+    Parts are validated as they are added or replaced; a call that fails changes nothing.
 
     A body that no joint connects flies freely. Bodies and joints may form kinematic loops.
     """

@@ -171,7 +171,7 @@ class Readouts:
 
     @alone
     def contacts(self, env: int | None = None) -> Contacts:
-        """What touches, or is near, between colliders after the last step, in one environment or in all."""
+        """Contacts that touch, or are near, between colliders after the last step, in one environment or in all."""
         return collisions.contacts(self.model, self._lanes, self.dt, env)
 
     def distance(self, first: str, second: str) -> Array:

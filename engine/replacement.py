@@ -89,7 +89,7 @@ def _for_any(values: np.ndarray) -> Any:
 
 
 def _of_shapes(body: Body) -> bool:
-    """Whether the inertia is that of the shapes."""
+    """True if the inertia is that of the shapes."""
     if not body.shapes:
         return False
     try:

@@ -1,4 +1,4 @@
-"""How far colliders are apart, in the eyes of another library, after every step."""
+"""Distances of colliders by another library, after every step."""
 
 from collections.abc import Callable
 from typing import Any

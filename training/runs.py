@@ -141,7 +141,7 @@ class Told:
         self.values, self.where = values, where
 
     def get(self, name: str, *kinds: type) -> Any:
-        """What is under a key, of one of these types; True and False are no numbers."""
+        """Value under a key, of one of these types; True and False are no numbers."""
         if name not in self.values:
             raise InputError(f"{self.where} is not what `vigym train` writes: it has no {name!r}")
         value = self.values[name]

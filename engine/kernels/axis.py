@@ -254,7 +254,7 @@ def asked(s, t, a):
 
 @each_limited_axis
 def condense_axis(m, s, t, a):
-    """What directions share: 1/(a b) of the pairs, 0 for those at rest; inverse pivots of motor and dry friction;
+    """Keep what directions share: 1/(a b) of the pairs, 0 for those at rest; inverse pivots of motor and dry friction;
     targets of the affine direction."""
     bounded = of_pairs(s, s.bounded[a])
     for k in used(s):

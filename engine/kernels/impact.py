@@ -87,7 +87,7 @@ def find_impacts(m, s, t):
 
 @block
 def start_rebound(m, s, t):
-    """What the phase of each lane changes in a step that is ready to be solved."""
+    """Change what the phase of each lane asks for in a step that is ready to be solved."""
     compare_contact(m, s, t)
     carry_body(m, s, t)
 
@@ -181,7 +181,7 @@ def whole(m, s, t, name, i):
 
 @block
 def review_rebound(m, s, t):
-    """What the next phase needs of an attempt. Lanes that go on to another one are not `good` yet."""
+    """Keep what the next phase needs of an attempt. Lanes that go on to another one are not `good` yet."""
     t.kicked = t.excess = 0.0
     keep_body(m, s, t)
     keep_joint(m, s, t)
@@ -350,7 +350,7 @@ def strike_contact(kind, m, s, t, c):
 
 @each_body
 def budget_group(m, s, t, i):
-    """What a group may have after a rebound: its energy before the impact, and the work since then. Each part of it
+    """Energy that a group may have after a rebound: that before the impact, and the work since then. Each part of it
     that joints connect keeps its share."""
     earlier = less(whole(m, s, t, "energy0", i), whole(m, s, t, "budget", i)) & on(t.group_due[i][0])
     budget = select(earlier, s.budget[i][0], t.energy0[i][0]) + t.group_work[i][0]

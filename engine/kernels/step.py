@@ -138,7 +138,7 @@ def begin_search(m, s, t):
 
 @block
 def start_rebound(m, s, t):
-    """What a rebound changes in a step that is ready to be solved."""
+    """Start a rebound in a step that is ready to be solved."""
     if m.features.bounce:
         impact.start_rebound(m, s, t)
 
@@ -255,7 +255,7 @@ def first_stride(excess):
 
 @each_body
 def remember_body(m, s, t, i):
-    """What to go back to; what the last step changed; and a shorter stride for bodies that spin too fast for dt."""
+    """Remember what to go back to and what the last step changed; shorten the stride of what spins too fast for dt."""
     gained = sub(vec(s.v[i]) + vec(s.w[i]), vec(s.old_v[i]) + vec(s.old_w[i]))
     store(t.gained[i], [select(on(s.fresh), 0.0, change) for change in gained])
     for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):

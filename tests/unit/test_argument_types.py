@@ -60,7 +60,7 @@ def refuse(call: Any, argument: str, given: dict[str, Any] | None = None) -> int
 
 
 def outcome(call: Any, given: dict[str, Any]) -> str:
-    """What an error says, or nothing if there is none."""
+    """Message of an error, or nothing if there is none."""
     try:
         call(**given)
     except VigymError as error:

@@ -93,7 +93,7 @@ def answer(gate: Gate, page: Callable[..., Any], connection: ServerConnection, r
 
 
 def page_of(page: Callable[..., Any], connection: ServerConnection, request: Any) -> Any:
-    """What viser answers to a request for the only file there is."""
+    """Answer of viser to a request for the only file there is."""
     request.path = "/"
     return page(connection, request)
 

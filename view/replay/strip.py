@@ -88,7 +88,7 @@ def beside(camera: Camera, x: Array) -> Camera:
 
 
 def apart(cast: Cast, x: Array, q: Array, right: Array) -> float:
-    """How far each of n poses must be moved to the right of the one before to keep them apart, m."""
+    """Way by which each of n poses must be moved to the right of the one before to keep them apart, m."""
     one = cast.solids(x[0], q[0]).table
     along = one[:, POSITION : POSITION + 3] @ right
     size = (along + one[:, REACH]).max() - (along - one[:, REACH]).min()

@@ -247,7 +247,7 @@ def review_contacts(m, s, t, group):
 
 @shared
 def overlapping(m, s, t, gone, lane):
-    """Whether the step that was found leads two solids into each other: hard ones, and soft ones too if a body has
+    """Tell if the step that was found leads two solids into each other: hard ones, and soft ones too if a body has
     gone so far that they may have been overlooked."""
     for couple in range(rows(m, "n_couples")[0]):
         first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]

@@ -140,7 +140,7 @@ def forget_impact(t, slot, lane):
 
 @shared
 def recall_impact(s, t, slot, k, known, lane):
-    """What contact k of the memory, if it is `known`, tells of an impact; and what earlier phases of it have found."""
+    """Recall the impact of contact k of the memory, if it is `known`, and what earlier phases of it have found."""
     forget_impact(t, slot, lane)
     if known and rows(s, "fresh")[0, 0, lane] < 0.5:
         rows(t, "kept_struck")[slot, 0, lane] = rows(s, "memory_struck")[k, 0, lane]

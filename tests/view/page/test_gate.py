@@ -382,7 +382,7 @@ def test_connections_that_ask_for_nothing_are_closed(live):
 
 
 def is_closed(wire):
-    """Whether the other side ends the connection while it is waited for."""
+    """True if the other side ends the connection while it is waited for."""
     with wire, suppress(ConnectionError):
         while wire.recv(1024):
             pass

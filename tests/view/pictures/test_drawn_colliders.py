@@ -114,7 +114,7 @@ def test_depths_of_a_stack():
 
 
 def test_arrows_are_where_bodies_touch():
-    """Of a cube of 1 kg on one of 2 kg, both forces between them, and that of the ground: sums are weights."""
+    """Forces between a cube of 1 kg and one of 2 kg below it, and that of the ground: sums are weights."""
     m = Mechanism()
     m.add_ground()
     for name, mass, z in (("low", 2.0, 0.1), ("high", 1.0, 0.3)):
