@@ -67,7 +67,7 @@ def test_heft_is_that_of_the_whole_part(factor):
 
 
 def test_masses_set_later_where_bodies_touch():
-    """The same of two chains of capsules on a plane that is a collider; each has 64 kg, 16 times what it was built of."""
+    """The same of two chains of capsules on a plane that is a collider; each of 64 kg, 16 times as heavy as built."""
     masses = np.array([2.0, 32.0, 16.0, 14.0, 32.0, 0.0625, 31.0, 0.9375])
 
     def heap(masses):
