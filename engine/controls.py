@@ -66,15 +66,23 @@ class Controls:
         self._has_drives = bool(self._driven.any())
         self._clamps = bool((np.isfinite(model.per_axis("effort_limit")) & ~self._driven).any())
         self.nonzero = MOMENTARY
+        self._limit: Array | None = None  # see `effort_limit`; looked up when it is needed
 
     def restored(self) -> None:
-        """Take note that the lanes were written over: any control may differ from zero now."""
+        """Take note that the lanes were written over: any control may differ from zero now, and limits are others."""
         self.nonzero = MOMENTARY
+        self.limited()
+
+    def limited(self) -> None:
+        """Take note that effort limits may have changed."""
+        self._limit = None
 
     def effort_limit(self) -> Array:
         """Limits to which efforts are cut before a step, (num_envs, n_axes); infinite where there is none, and where a
         drive acts: there, the kernels cut the sum of effort and drive."""
-        return np.where(self._driven, np.inf, limit_of(self._lanes.values("effort_limit")))
+        if self._limit is None:
+            self._limit = np.where(self._driven, np.inf, limit_of(self._lanes.values("effort_limit")))
+        return self._limit
 
     def checked(self, given: Mapping[str, ArrayLike]) -> list[Track]:
         """The controls of one step, (num_envs, ...) or alike for all, checked; for `write`."""

@@ -29,6 +29,17 @@ class Readouts:
         """Pose and velocity of every body, as fresh arrays."""
         return State(self._get("x"), self._get("q"), self._get("v"), self._get("w"))
 
+    def live(self, name: str) -> Array:
+        """A view of a field of the state store (kernels/layout.py) that follows every step, for loops that run after
+        each: (groups, lanes, n, k), or (groups, lanes) of a single number. Environment e is [e // lanes, e % lanes].
+        Fields that contacts publish are those of the last `publish`."""
+        return self._lanes.live(name)
+
+    def publish(self) -> None:
+        """Bring the live fields of contacts up to date with the state."""
+        if not self._lanes.is_published:
+            self._lanes.publish()
+
     def parameter(self, name: str) -> Array:
         """mass, inertia (of bodies), friction, restitution, compliance, contact_damping, offset (of contacts),
         stiffness, damping, kp, kd, effort_limit or joint_friction (of free joint axes): (num_envs, ...)."""

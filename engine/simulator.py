@@ -272,6 +272,8 @@ class Simulator(Readouts):
                         f"`offset` puts contact {name!r} (environment {where}) {depth:.3g} m below its plane"
                     )
             self._lanes.is_published = False
+        if "effort_limit" in arrays:
+            self._controls.limited()
 
     # -------------------------------------------------------------------------------------------- save and restore
     @alone

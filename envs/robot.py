@@ -5,11 +5,35 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vigym.engine import coordinates
+from vigym.engine.compiled import inlined
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, multiply
+from vigym.envs.compiled_task import write, write_maximal
 from vigym.envs.task import Array, Indices, Task
 
 TOUCH = 1e-9  # m above the ground
+# Infos of compiled tasks that `sense_base` fills
+BASE_INFOS = {f"{axis}_{kind}": float for kind in ("position", "velocity") for axis in "xyz"}
+
+
+@inlined
+def sense_base(me, x, v):
+    """Position and velocity of the base, as infos."""
+    me.x_position, me.y_position, me.z_position = x[0], x[1], x[2]
+    me.x_velocity, me.y_velocity, me.z_velocity = v[0], v[1], v[2]
+
+
+@inlined
+def observe_base(out, physics, settings):
+    """Write what `RobotTask.observe` returns; the index after the last number."""
+    if settings.observes_maximal:
+        return write_maximal(out, physics)
+    k = write(out, 0, physics.x[0, int(settings.skipped) :])
+    k = write(out, k, physics.q[0])
+    k = write(out, k, physics.joints)
+    k = write(out, k, physics.v[0])
+    k = write(out, k, physics.w[0])
+    return write(out, k, physics.rates)
 
 
 class RobotTask(Task):
@@ -30,7 +54,7 @@ class RobotTask(Task):
         exclude_current_positions_from_observation: bool,
         **options: Any,
     ) -> None:
-        self.choose_observation(observation, "base")
+        self.observes_maximal = observation == "maximal"
         self.skipped = 2 if exclude_current_positions_from_observation else 0
         self.base = mechanism.bodies[0].name
         super().__init__(mechanism, **options)
@@ -92,6 +116,6 @@ class RobotTask(Task):
         return multiply(from_rotation_vector(phi), q)
 
     def info(self) -> dict[str, Array]:
-        x, v = self.state.x[:, 0], self.state.v[:, 0]
-        names = ("x_position", "y_position", "z_position", "x_velocity", "y_velocity", "z_velocity")
-        return dict(zip(names, [*x.T.copy(), *v.T.copy()], strict=True))
+        state = self.state
+        x, v = state.x[:, 0], state.v[:, 0]
+        return dict(zip(BASE_INFOS, [*x.T, *v.T], strict=True))

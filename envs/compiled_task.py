@@ -1,0 +1,205 @@
+"""Tasks whose observations, rewards and ends one compiled loop over the environments works out.
+
+A file of such a task reads top to bottom: functions of one environment (what is sensed, each term of the reward, the
+end), the loop `judge` that calls them, the class. Every environment has a record, `now`, whose fields have names; so
+have the numbers that an environment was made with, `settings`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from vigym.engine.compiled import direct, inlined
+from vigym.engine.simulator import Simulator
+from vigym.envs.task import Array, Flags, Indices, Step, Task
+
+FIELDS = {"joints": "angle", "rates": "rate", "gaps": "gap", "slips": "slip"}  # of the simulator, by other names
+
+
+class Physics(NamedTuple):
+    """What the simulator tells of an environment; of all, with the two axes (groups, lanes) of `Simulator.live` first.
+
+    x, q, v, w: (n_bodies, 3 or 4) as in `State`; joints, rates: (n_axes,) positions and velocities of joints;
+    gaps, slips: (n_contacts,) m and m/s; iterations, converged: of the solver
+    """
+
+    x: Any
+    q: Any
+    v: Any
+    w: Any
+    joints: Any
+    rates: Any
+    gaps: Any
+    slips: Any
+    iterations: Any
+    converged: Any
+
+
+def physics_of_all(sim: Simulator) -> Physics:
+    """Live views of what the simulator tells; gaps and slips are those of the last `publish`."""
+    views = (sim.live(FIELDS.get(name, name)) for name in Physics._fields)
+    return Physics(*(view[..., 0] if view.shape[3:] == (1,) else view for view in views))
+
+
+@inlined
+def physics_of(every, n):
+    """What the simulator tells of environment n."""
+    lanes = every.x.shape[1]
+    group, lane = n // lanes, n % lanes
+    return Physics(
+        every.x[group, lane],
+        every.q[group, lane],
+        every.v[group, lane],
+        every.w[group, lane],
+        every.joints[group, lane],
+        every.rates[group, lane],
+        every.gaps[group, lane],
+        every.slips[group, lane],
+        every.iterations[group, lane],
+        every.converged[group, lane],
+    )
+
+
+@inlined
+def write(out, first, values):
+    """Write values to out[first], out[first + 1], ...; the index after the last of them."""
+    for k in range(len(values)):
+        out[first + k] = values[k]
+    return first + len(values)
+
+
+@inlined
+def write_maximal(out, physics):
+    """Write the state of every body, as `Task.maximal` orders it; the index after the last number."""
+    k = 0
+    for b in range(len(physics.x)):
+        k = write(out, k, physics.x[b])
+        k = write(out, k, physics.q[b])
+        k = write(out, k, physics.v[b])
+        k = write(out, k, physics.w[b])
+    return k
+
+
+@inlined
+def sum_of_squares(values):
+    """Sum of the squares of some numbers, one after the other."""
+    total = 0.0
+    for k in range(len(values)):
+        total += values[k] * values[k]
+    return total
+
+
+@inlined
+def sense_solver(me, physics):
+    """How the physics of the step went."""
+    me.solver_iterations = int(physics.iterations)
+    me.solver_failed = physics.converged == 0.0
+
+
+def numbers(**values: float | bool) -> np.ndarray:
+    """Numbers by name, as a structured array of one record, for compiled loops."""
+    kinds = [(name, bool if isinstance(value, (bool, np.bool_)) else float) for name, value in values.items()]
+    return np.array([tuple(values.values())], np.dtype((np.record, kinds)))
+
+
+Declared = Mapping[str, Any]  # name -> type of a number, or (type, shape)
+
+
+class CompiledTask(Task):
+    """A task with a record for each environment, `now`, which a compiled loop fills.
+
+    Subclasses declare its fields, in addition to those they inherit, and return the loop from `judge`:
+    infos: told after resets and steps; outcomes: told after steps; terms: of the reward, told after steps, with
+    "reward_" in front of their names; senses: not told
+    Numbers of the configuration are in `settings`, see `numbers`.
+    """
+
+    infos: ClassVar[Declared] = {}
+    outcomes: ClassVar[Declared] = {"solver_iterations": np.int64, "solver_failed": bool}
+    terms: ClassVar[tuple[str, ...]] = ()
+    senses: ClassVar[Declared] = {"reward": float, "terminated": bool}
+    memory: ClassVar[tuple[str, ...]] = ("observation",)
+    fixed: ClassVar[tuple[str, ...]] = ("settings", "now")  # fields of `now` are part of states, see `remembered`
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.reward_names = [f"reward_{name}" for name in self.terms]
+        self.info_names = list(self._fields("infos"))
+        self.step_names = [*self.info_names, *self._fields("outcomes"), *self.reward_names]
+        fields = self._fields("infos") | self._fields("outcomes")
+        fields |= dict.fromkeys(self.reward_names, float) | self._fields("senses")
+        kinds = [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in fields.items()]
+        self.now = np.zeros(self.num_envs, np.dtype((np.record, kinds)))
+        self.observation = np.zeros((self.num_envs, *self.observation_space.shape))
+
+    def _fields(self, kind: str) -> dict[str, Any]:
+        """Fields that the task and all that it inherits from declare."""
+        return {name: field for cls in reversed(type(self).__mro__) for name, field in vars(cls).get(kind, {}).items()}
+
+    @abstractmethod
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        """The compiled loop, and its arguments: arrays that stay where they are, or tuples of such. One more follows
+        them, the numbers of the environments. The loop fills `observation` and `now`, `reward` and `terminated` too."""
+
+    # -------------------------------------------------------------------------------------------- what follows from it
+    def sense(self, env: Indices) -> None:
+        if self.sim.model.n_contacts:
+            self.sim.publish()
+        self._judge(np.ascontiguousarray(env, np.int64))
+
+    def observe(self) -> Array:
+        return self.observation
+
+    def rewards(self) -> dict[str, Array]:
+        return {name: self.now[name] for name in self.reward_names}
+
+    def terminated(self) -> Flags:
+        return self._views["terminated"]
+
+    def info(self) -> dict[str, Array]:
+        return {name: self.now[name] for name in self.info_names}
+
+    def outcome(self) -> dict[str, Array]:
+        return {name: self.now[name] for name in self._fields("outcomes")}
+
+    def judged(self) -> Step:
+        return Step(self.observation, self._views["reward"], self._views["terminated"])
+
+    def told(self, *, stepped: bool = True) -> dict[str, Array]:
+        now = self.now.copy()  # one for all: a copy for each would take longer than the rest
+        return {name: now[name] for name in (self.step_names if stepped else self.info_names)}
+
+    def told_alone(self, *, stepped: bool = True) -> dict[str, Any]:
+        record, names, arrays = self._told[stepped]
+        infos = dict(zip(names, record.item(), strict=True))
+        for name in arrays:
+            infos[name] = infos[name].copy()
+        return infos
+
+    # -------------------------------------------------------------------------------------------- made when first used
+    @cached_property
+    def _judge(self) -> Callable[[Indices], None]:
+        loop, arguments = self.judge()
+        return partial(direct(loop, *arguments, self.everyone), *arguments)
+
+    @cached_property
+    def _views(self) -> dict[str, Array]:
+        return {name: self.now[name] for name in ("reward", "terminated")}
+
+    @cached_property
+    def _told(self) -> dict[bool, tuple[np.ndarray, list[str], list[str]]]:
+        """By whether it is a step: the told part of the records, names of its fields, and of those that are arrays."""
+        return {
+            stepped: (self.now[names], names, [name for name in names if self.now.dtype[name].shape])
+            for stepped, names in ((False, self.info_names), (True, self.step_names))
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is made when first used, which belongs to these very arrays."""
+        return {name: value for name, value in vars(self).items() if name not in ("_judge", "_views", "_told")}
+
+    def remembered(self) -> dict[str, np.ndarray]:
+        return super().remembered() | {name: self.now[name] for name in self.now.dtype.names or ()}
