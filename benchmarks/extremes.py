@@ -108,7 +108,7 @@ class Scene:
             self.size = self.rng.choice([0.1, 0.5, 1.0, np.inf])
         self.steps += 1
         noise = self.rng.uniform(-1, 1, (self.sim.num_envs, self.task.n_actions))
-        _, _, self.over, _ = self.task.step(np.sign(noise) if np.isinf(self.size) else self.size * noise)
+        self.over = self.task.step(np.sign(noise) if np.isinf(self.size) else self.size * noise).terminated
         return self.task.frame_skip
 
     def end(self) -> None:

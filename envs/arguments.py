@@ -1,12 +1,13 @@
-"""Arguments of environments, checked as a task declares them before anything is built.
+"""Arguments of tasks, checked as they are declared before anything is built.
 
-`frame_skip: int` is a positive count, `slope: float` a finite number, `actuation: Literal["pd", "torque"]` one of these.
-What else an argument must be is part of its type:
+`frame_skip: int` is a positive count, `slope: float` a finite number, `actuation: Literal["pd", "torque"]` one of
+these. What else an argument must be is part of its type:
 
     def __init__(self, *, gait_period: Positive = 0.5, healthy_z_range: OpenRange = (0.16, np.inf)) -> None:
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import wraps
 from inspect import signature
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
@@ -57,7 +58,7 @@ Limit = Annotated[float, Number(infinite=True)]  # infinite: there is none
 Range = Annotated[tuple[float, float], Bounds()]
 OpenRange = Annotated[tuple[float, float], Bounds(infinite=True)]
 
-RULES: dict[Any, Callable[[Any, str], Any]] = {bool: flag, int: count, float: Number(), tuple[float, float]: Bounds()}
+RULES: dict[Any, Any] = {bool: flag, int: count, float: Number(), tuple[float, float]: Bounds()}
 
 
 def rule_of(declared: Any) -> Callable[[Any, str], Any] | None:
@@ -69,7 +70,14 @@ def rule_of(declared: Any) -> Callable[[Any, str], Any] | None:
     return RULES.get(declared)
 
 
-def checked(task: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as their declared types; those of other types, and unknown names, as they are."""
-    declared = {name: rule_of(parameter.annotation) for name, parameter in signature(task).parameters.items()}
-    return {name: rule(value, name) if (rule := declared.get(name)) else value for name, value in given.items()}
+def checks(function: Callable) -> Callable:
+    """`function` with its keyword arguments as their declared types; those of other types, and unknown ones, as they
+    are."""
+    rules = {name: rule_of(parameter.annotation) for name, parameter in signature(function).parameters.items()}
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        values = {name: rule(value, name) if (rule := rules.get(name)) else value for name, value in given.items()}
+        return function(*args, **values)
+
+    return checked

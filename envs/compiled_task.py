@@ -186,7 +186,7 @@ class CompiledTask(Task):
         return partial(direct(loop, *arguments, self.everyone), *arguments)
 
     @cached_property
-    def _views(self) -> dict[str, Array]:
+    def _views(self) -> dict[str, Any]:
         return {name: self.now[name] for name in ("reward", "terminated")}
 
     @cached_property

@@ -13,7 +13,6 @@ from vigym.engine.compiled import compiled, direct
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recorder
 from vigym.engine.validation import numeric, show
-from vigym.envs.arguments import checked
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.saved import check_generator
 from vigym.envs.task import Array, Task
@@ -30,9 +29,8 @@ def load_task(task: str | type[Task]) -> type[Task]:
 
 
 def make_task(task: str | type[Task], num_envs: int, arguments: Mapping[str, Any]) -> Task:
-    """A task in so many environments, its own arguments checked."""
-    made = load_task(task)
-    return made(num_envs=num_envs, **checked(made, arguments))
+    """A task in so many environments."""
+    return load_task(task)(num_envs=num_envs, **arguments)
 
 
 @compiled

@@ -22,6 +22,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 from vigym.engine.validation import count, show
+from vigym.envs.arguments import checks
 from vigym.envs.randomization import Randomization, Variation
 from vigym.envs.saved import VERSION, check_parts, checked_arrays, refused
 
@@ -63,6 +64,11 @@ class Task(ABC):
     camera: ClassVar[Mapping[str, Any]] = {"distance": 3.0, "azimuth": 135.0, "elevation": -20.0}
     n_actions: int  # set by the task
     options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
+
+    def __init_subclass__(cls) -> None:
+        """Have arguments checked where they are declared."""
+        if "__init__" in vars(cls):
+            cls.__init__ = checks(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(
         self,
@@ -176,7 +182,7 @@ class Task(ABC):
         """Infos about how the physics went; deepest penetration, m, and fastest slip of the contacts that carry
         something, m/s, if there are contacts."""
         status = self.sim.status
-        infos: dict[str, Array] = {"solver_iterations": status.iterations, "solver_failed": ~status.converged}
+        infos: dict[str, Any] = {"solver_iterations": status.iterations, "solver_failed": ~status.converged}
         if self.sim.model.n_contacts:
             forces = self.sim.contact_forces()
             loaded = (forces * forces).sum(-1) > 1e-6

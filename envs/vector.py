@@ -147,7 +147,8 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         if self.max_episode_steps is not None:
             truncated = acting & (self.task.elapsed >= self.max_episode_steps)
         self._over = terminated | truncated
-        stepped, last = self.task.told(), {}
+        stepped = self.task.told()
+        last: dict[str, Any] = {}
         if mode == AutoresetMode.SAME_STEP and self._over.any():
             over = self._over.copy()
             last = {"final_obs": objects(observation, over), "_final_obs": over}
