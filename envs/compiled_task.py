@@ -105,6 +105,14 @@ def numbers(**values: float | bool) -> np.ndarray:
     return np.array([tuple(values.values())], np.dtype((np.record, kinds)))
 
 
+class Told(NamedTuple):
+    """Views of what records tell: names and columns (num_envs, k) of plain numbers, and all other fields."""
+
+    numbers: list[str]
+    columns: Array
+    others: dict[str, Any]
+
+
 Declared = Mapping[str, Any]  # name -> type of a number, or (type, shape)
 
 
@@ -127,11 +135,12 @@ class CompiledTask(Task):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.reward_names = [f"reward_{name}" for name in self.terms]
-        self.info_names = list(self._fields("infos"))
-        self.step_names = [*self.info_names, *self._fields("outcomes"), *self.reward_names]
+        self.info_names, self.outcome_names = list(self._fields("infos")), list(self._fields("outcomes"))
+        self.step_names = [*self.info_names, *self.outcome_names, *self.reward_names]
         fields = self._fields("infos") | self._fields("outcomes")
         fields |= dict.fromkeys(self.reward_names, float) | self._fields("senses")
         kinds = [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in fields.items()]
+        kinds.sort(key=lambda kind: kind[1:] != (float,))  # plain numbers first, in the order declared: see `told`
         self.now = np.zeros(self.num_envs, np.dtype((np.record, kinds)))
         self.observation = np.zeros((self.num_envs, *self.observation_space.shape))
 
@@ -163,20 +172,23 @@ class CompiledTask(Task):
         return {name: self.now[name] for name in self.info_names}
 
     def outcome(self) -> dict[str, Array]:
-        return {name: self.now[name] for name in self._fields("outcomes")}
+        return {name: self.now[name] for name in self.outcome_names}
 
     def judged(self) -> Step:
         return Step(self.observation, self._views["reward"], self._views["terminated"])
 
     def told(self, *, stepped: bool = True) -> dict[str, Array]:
-        now = self.now.copy()  # one for all: a copy for each would take longer than the rest
-        return {name: now[name] for name in (self.step_names if stepped else self.info_names)}
+        told = self._told[stepped]
+        infos = dict(zip(told.numbers, told.columns.T.copy(), strict=True))  # one copy for all of them
+        for name, view in told.others.items():
+            infos[name] = view.copy()
+        return infos
 
     def told_alone(self, *, stepped: bool = True) -> dict[str, Any]:
-        record, names, arrays = self._told[stepped]
-        infos = dict(zip(names, record.item(), strict=True))
-        for name in arrays:
-            infos[name] = infos[name].copy()
+        told = self._told[stepped]
+        infos = dict(zip(told.numbers, told.columns[0].tolist(), strict=True))
+        for name, view in told.others.items():
+            infos[name] = view.item() if view.ndim == 1 else view[0].copy()
         return infos
 
     # -------------------------------------------------------------------------------------------- made when first used
@@ -190,12 +202,16 @@ class CompiledTask(Task):
         return {name: self.now[name] for name in ("reward", "terminated")}
 
     @cached_property
-    def _told(self) -> dict[bool, tuple[np.ndarray, list[str], list[str]]]:
-        """By whether it is a step: the told part of the records, names of its fields, and of those that are arrays."""
-        return {
-            stepped: (self.now[names], names, [name for name in names if self.now.dtype[name].shape])
-            for stepped, names in ((False, self.info_names), (True, self.step_names))
-        }
+    def _told(self) -> dict[bool, "Told"]:
+        """Views of what is told, by whether it is after a step."""
+        plain = [name for name, (kind, *_) in self.now.dtype.fields.items() if kind == np.dtype(float)]
+        told = {}
+        for stepped, names in ((False, self.info_names), (True, self.step_names)):
+            numbers = [name for name in plain if name in names]
+            shape, strides = (self.num_envs, len(numbers)), (self.now.itemsize, 8)
+            columns = np.ndarray(shape, float, self.now, strides=strides)  # they are the first ones of a record
+            told[stepped] = Told(numbers, columns, {name: self.now[name] for name in names if name not in numbers})
+        return told
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is made when first used, which belongs to these very arrays."""

@@ -128,9 +128,9 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
         """One control step of all environments; in mode NEXT_STEP, those that have ended are reset instead."""
         mode = self.autoreset_mode
-        if self._idle.any():
+        if np.count_nonzero(self._idle):  # `any` takes six times as long
             raise ResetNeeded(f"environments {np.flatnonzero(self._idle)} have not begun: reset them first")
-        if mode == AutoresetMode.DISABLED and self._over.any():
+        if mode == AutoresetMode.DISABLED and np.count_nonzero(self._over):
             raise InputError(f"environments {np.flatnonzero(self._over)} have ended: reset them first")
         reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
         acting = ~reset
@@ -139,7 +139,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         observation, reward, terminated = self.task.step(told)
         reward, terminated = reward.copy(), terminated & acting
         self.picture.stepped(told, reward, acting)
-        if reset.any():
+        if np.count_nonzero(reset):
             self._begin(reset, {})
             observation = self.task.observe()
             reward[reset] = 0.0
@@ -149,7 +149,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._over = terminated | truncated
         stepped = self.task.told()
         last: dict[str, Any] = {}
-        if mode == AutoresetMode.SAME_STEP and self._over.any():
+        if mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._over):
             over = self._over.copy()
             last = {"final_obs": objects(observation, over), "_final_obs": over}
             last |= {"final_info": masked(stepped, over), "_final_info": over.copy()}
@@ -162,7 +162,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
 
     def _infos(self, stepped: Mapping[str, Array], acting: Flags) -> dict[str, Any]:
         """Gymnasium's form of infos: what a reset tells of all environments, what a step tells of those `acting`."""
-        if acting.all():
+        if np.count_nonzero(acting) == self.num_envs:
             return masked(stepped, acting)
         always = self.task.told(stepped=False)
         only = {name: value for name, value in stepped.items() if name not in always}
@@ -215,14 +215,15 @@ class RobotVectorEnv(gym.vector.VectorEnv):
 
 def masked(values: Mapping[str, Array], mask: Flags) -> dict[str, Any]:
     """Gymnasium's form of infos: each array with a mask of the environments that have it, zero in the others."""
-    if not mask.any():
+    chosen, mask = np.count_nonzero(mask), mask.copy()  # one for all: a copy for each would take as long as the rest
+    if not chosen:
         return {}
-    infos = {}
-    whole, mask = mask.all(), mask.copy()  # one for all: a copy for each would take as long as the rest
+    infos: dict[str, Any] = {}
     for name, value in values.items():
-        where = mask.reshape(-1, *[1] * (value.ndim - 1))
-        infos[name] = value if whole else np.where(where, value, np.zeros((), value.dtype))
-        infos[f"_{name}"] = mask
+        if chosen < len(mask):
+            where = mask.reshape(-1, *[1] * (value.ndim - 1))
+            value = np.where(where, value, np.zeros((), value.dtype))
+        infos[name], infos[f"_{name}"] = value, mask
     return infos
 
 
