@@ -90,6 +90,10 @@ class Lanes:
         view.flags.writeable = False
         return view
 
+    def writable(self, name: str) -> Array:
+        """The same, to be written to."""
+        return self._rows[name]
+
     def values(self, name: str) -> Array:
         """A copy of a field that has one column, (num_envs, n)."""
         return self.get(name)[..., 0]
