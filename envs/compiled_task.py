@@ -143,6 +143,7 @@ class CompiledTask(Task):
         kinds.sort(key=lambda kind: kind[1:] != (float,))  # plain numbers first, in the order declared: see `told`
         self.now = np.zeros(self.num_envs, np.dtype((np.record, kinds)))
         self.observation = np.zeros((self.num_envs, *self.observation_space.shape))
+        self._touches = self.sim.model.n_contacts > 0
 
     def _fields(self, kind: str) -> dict[str, Any]:
         """Fields that the task and all that it inherits from declare."""
@@ -155,9 +156,9 @@ class CompiledTask(Task):
 
     # -------------------------------------------------------------------------------------------- what follows from it
     def sense(self, env: Indices) -> None:
-        if self.sim.model.n_contacts:
+        if self._touches:
             self.sim.publish()
-        self._judge(np.ascontiguousarray(env, np.int64))
+        self._judge(env if env is self.everyone else np.ascontiguousarray(env, np.int64))
 
     def observe(self) -> Array:
         return self.observation
@@ -166,7 +167,7 @@ class CompiledTask(Task):
         return {name: self.now[name] for name in self.reward_names}
 
     def terminated(self) -> Flags:
-        return self._views["terminated"]
+        return self._judgement.terminated
 
     def info(self) -> dict[str, Array]:
         return {name: self.now[name] for name in self.info_names}
@@ -175,7 +176,7 @@ class CompiledTask(Task):
         return {name: self.now[name] for name in self.outcome_names}
 
     def judged(self) -> Step:
-        return Step(self.observation, self._views["reward"], self._views["terminated"])
+        return self._judgement
 
     def told(self, *, stepped: bool = True) -> dict[str, Array]:
         told = self._told[stepped]
@@ -198,13 +199,14 @@ class CompiledTask(Task):
         return partial(direct(loop, *arguments, self.everyone), *arguments)
 
     @cached_property
-    def _views(self) -> dict[str, Any]:
-        return {name: self.now[name] for name in ("reward", "terminated")}
+    def _judgement(self) -> Step:
+        reward, terminated = self.now["reward"], self.now["terminated"]
+        return Step(self.observation, reward, terminated)
 
     @cached_property
     def _told(self) -> dict[bool, "Told"]:
         """Views of what is told, by whether it is after a step."""
-        plain = [name for name, (kind, *_) in self.now.dtype.fields.items() if kind == np.dtype(float)]
+        plain = [name for name, (kind, *_) in (self.now.dtype.fields or {}).items() if kind == np.dtype(float)]
         told = {}
         for stepped, names in ((False, self.info_names), (True, self.step_names)):
             numbers = [name for name in plain if name in names]
@@ -215,7 +217,7 @@ class CompiledTask(Task):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what is made when first used, which belongs to these very arrays."""
-        return {name: value for name, value in vars(self).items() if name not in ("_judge", "_views", "_told")}
+        return {name: value for name, value in vars(self).items() if name not in ("_judge", "_judgement", "_told")}
 
     def remembered(self) -> dict[str, np.ndarray]:
         return super().remembered() | {name: self.now[name] for name in self.now.dtype.names or ()}

@@ -46,7 +46,8 @@ def follow(me, physics, dt):
     me.left_before, me.rise_before, me.upright_before = left, rise, me.upright
     last, me.rate = me.rate, turn_rate(me)
     if not landed:  # steps at the ends of a jump count by half
-        left -= 0.5 * (me.aloft + (not me.touching)) * 0.5 * dt * (last + me.rate)
+        aloft = 0.5 * me.aloft + (0.0 if me.touching else 0.5)
+        left -= aloft * 0.5 * dt * (last + me.rate)
     if me.touching:
         landed = landed or left < FULL / 2
         if not landed:
