@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import collisions, coordinates
-from vigym.engine.admission import check_state, too_deep
+from vigym.engine.admission import check_state, first, too_deep
 from vigym.engine.errors import StateError
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.step import TICKS
@@ -126,7 +126,7 @@ class Placement:
             for name in "xqvw"
         }
         size = np.linalg.norm(parts["q"], axis=-1, keepdims=True)
-        for k, i in np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)[:1]:
+        for k, i in first(np.abs(size[..., 0] - 1.0) > 1e-3):
             raise StateError(
                 f"q of body {bodies[i].name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1"
             )

@@ -44,7 +44,7 @@ class RobotTask(Task):
     options: those of every task
     """
 
-    fixed: ClassVar[tuple[str, ...]] = ("rest",)
+    fixed: ClassVar[tuple[str, ...]] = ("rest", "stood_on", "slopes")
 
     def __init__(
         self,
@@ -60,6 +60,9 @@ class RobotTask(Task):
         super().__init__(mechanism, **options)
         self.rest = self.sim.joint_positions()[0]  # where the model starts
         self.rest_state = self.sim.state
+        up = np.array([contact.normal[2] for contact in mechanism.contacts])
+        self.stood_on = np.flatnonzero(up > 1e-6)  # contacts that hold the robot up
+        self.slopes = up[self.stood_on]
 
     def observation_names(self) -> list[str]:
         """Of the base and the joints, or of all bodies; a task may add to it, and then to `observe` as well."""
@@ -102,9 +105,8 @@ class RobotTask(Task):
         if model.n_contacts:
             pose = coordinates.forward(model, joints, roots[0], roots[1])
             # how far up the gap of each contact closes depends on the slope of its plane; walls are not stood on
-            up = np.array([contact.normal[2] for contact in model.mechanism.contacts])
             short = TOUCH - self.sim.gaps_at(env, *pose)
-            lift = (short[:, up > 1e-6] / up[up > 1e-6]).max(-1)
+            lift = (short[:, self.stood_on] / self.slopes).max(-1)
             roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)
         given: dict[str, Any] = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}
