@@ -104,6 +104,8 @@ class Placement:
     def sunk(self, env: Indices) -> Iterator[tuple[str, int, float]]:
         """Publish the environments `env`; the first hard contact deep in the ground, if any: name, environment, m."""
         self._lanes.publish(env)
+        if not self._model.n_contacts:
+            return
         gap = self._lanes.values("gap")[env]
         for k, c in too_deep(self._model, gap):
             yield self._model.mechanism.contacts[c].name, env[k], -gap[k, c]
@@ -195,6 +197,8 @@ class Placement:
 
     def _check_overlap(self, env: Indices) -> None:
         """StateError if hard colliders of the environments `env` are in each other."""
+        if not self._model.touches:
+            return
         if found := collisions.overlaps(self._model, *(self._lanes.get(name)[env] for name in "xq")):
             k, first, second, depth = found
             raise StateError(

@@ -335,7 +335,8 @@ class Quadruped(CompiledTask, RobotTask):
                 self.sim.set_parameters(offset=self.offsets)
         if self.has_drives:
             low, high = self.limits
-            np.minimum(np.maximum(self.neutral + self.action_scale * action, low), high, out=self.aims)
+            np.add(self.neutral, self.action_scale * action, out=self.aims)
+            np.minimum(np.maximum(self.aims, low, out=self.aims), high, out=self.aims)
             return {"target": self.aims}
         np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
         return {"effort": self.aims}
