@@ -1,7 +1,7 @@
 """Steps that fail, are relaxed or are cut, per million, from the mildest use to the wildest (extremes.py).
 
 A step is a control step of one environment. It FAILS if the solver cannot make one of its time steps, even in
-sixty-fourths; it is RELAXED, or CUT, if a time step in it was (`Simulator.status`).
+256ths; it is RELAXED, or CUT, if a time step in it was (`Simulator.status`).
 """
 
 import pickle

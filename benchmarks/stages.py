@@ -33,7 +33,7 @@ STAGES: dict[str, tuple[tuple[Any, ...], int]] = {
     "direction of axes": ((axis.affine_axis, axis.direct_axis), 1),
     "corrector": ((contact.correct_contact, axis.correct_axis, ldu.eliminate_again, body.limit_spin), 1),
     "update": ((joint.update_joint, body.update_body, contact.update_contact, axis.update_axis), 1),
-    "end of a step": ((whole.finish_substep, whole.finish_step), ONCE),
+    "end of a step": ((whole.judge_pull, whole.finish_substep, whole.finish_step), ONCE),
 }
 # Scene -> its name, parameters and steps until it is looked at
 SCENES: dict[str, tuple[str, dict[str, Any], int]] = {

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine import coordinates
-from vigym.engine.errors import StateError
+from vigym.engine.errors import InputError, StateError
 from vigym.engine.kernels.axis import HIGH, LOW
 from vigym.engine.kernels.integrator import MOST_SPIN
 from vigym.engine.kernels.step import TICKS
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
-from vigym.engine.validation import one_of, read_only
+from vigym.engine.validation import choice, read_only
 
 # What a state set from outside may miss joints (m, rad), gaps (m) and limits by; for small bodies, a part of their size
 SLACK, PART = 1e-6, 1e-3
@@ -23,7 +23,7 @@ OVERLAP = ("error", "separate", "keep")  # what may be done about colliders and 
 
 def checked_overlap(value: str) -> str:
     """One of OVERLAP; InputError for others."""
-    return one_of(value, OVERLAP, "overlap")
+    return choice(value, OVERLAP, "overlap", InputError)
 
 
 def check_state(

@@ -15,7 +15,7 @@ from vigym.engine.lanes import LANES, Lanes
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array, multiply, rotate, rotation_matrix
-from vigym.engine.validation import indices
+from vigym.engine.validation import indices, words
 
 ALLOWED = 1e-6  # m that a state may be set with colliders in each other; 1e-3 of the size of small ones
 
@@ -118,6 +118,7 @@ def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> A
 
 def distance_between(model: Model, x: Array, q: Array, first: str, second: str) -> Array:
     """Distance of the colliders of two bodies (N,), or of one and the world; infinite where either has none."""
+    words((first, second), "first and second", InputError)
     of = {name: [k for k, c in enumerate(model.mechanism.colliders) if c.body == name] for name in (first, second)}
     for name in (first, second):
         if name != WORLD:

@@ -49,7 +49,7 @@ def shape_of(value: ArrayLike) -> tuple[int, ...] | None:
     """Shape of what will be an array; None if it is ragged, and cannot be one."""
     try:
         return np.shape(value)
-    except ValueError:
+    except Exception:  # also of a foreign `__array__`
         return None
 
 

@@ -14,7 +14,6 @@ from vigym.engine.kernels.collision.manifold import (
     EDGES,
     FACE,
     FOUND,
-    GAP,
     LINE,
     OWNER,
     OWNER_WAY,
@@ -59,6 +58,9 @@ def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     which, k = np.nonzero(np.arange(FOUND) < counts[:, None])
     rows = found[which, k]
     normal, point = _touch(rows)
+    radius = np.array([collider.size[3] for collider in model.colliders])
+    gap = (normal * (rows[:, OWNER : OWNER + 3] - rows[:, PARTNER : PARTNER + 3])).sum(-1)
+    gap -= radius[couples[which]].sum(-1)
     body = np.array([model.bodies[collider.body] for collider in model.colliders], int)
     sides = body[couples[which]]
     sides[rows[:, SWAP] > 0.5] = sides[rows[:, SWAP] > 0.5, ::-1]  # owner, partner
@@ -67,11 +69,11 @@ def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     for sign, side in ((1.0, sides[:, 0]), (-1.0, sides[:, 1])):
         motion[each, side] += sign * np.concatenate([normal, cross(point - centre[side], normal)], -1)
     least = np.full(len(couples), np.inf)
-    np.minimum.at(least, which, rows[:, GAP])
+    np.minimum.at(least, which, gap)
     deep = (room < 0.0) & (least > SEEN * room)  # features do not show how deep
     more = [by_distance(model, x, q, couple) for couple in couples[deep]]
     return Features(
-        np.concatenate([rows[~deep[which], GAP], room[deep]]),
+        np.concatenate([gap[~deep[which]], room[deep]]),
         np.concatenate([motion[~deep[which], :-1], np.array(more).reshape(-1, model.n_bodies, 6)]),
     )
 

@@ -23,7 +23,9 @@ from vigym.engine.kernels.interior_point import even_arms, factorize, look_back,
 from vigym.engine.kernels.quaternion import matrix, matvec, store
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
+from vigym.engine.recalled import copy_contacts, recall_contacts
 from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
+from vigym.engine.validation import words
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
@@ -37,6 +39,7 @@ UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
 Step = tuple[str, int, int]  # one input: a field, an entity of it, a column
 Stores = Sequence[tuple[Group, Group]]  # state and scratch: of complex numbers, of real ones
+INTEGERS = ("room", "columns_of")  # of the state store, which are not of environments
 SEVERAL = ("force", "torque", "inertia")  # have several columns
 
 
@@ -73,10 +76,9 @@ def steps_of(sim: "Simulator", name: str) -> list[Step]:
 def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) -> Gradients:
     """Derivatives of the last step of every environment, also by the inputs `names`; efforts were cut to
     `effort_limit` (num_envs, n_axes) before the step."""
+    words(names, "inputs", InputError)
     names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
     status = sim.status
-    if sim.model.touches:
-        raise InputError("gradients through contacts between bodies are not available yet: leave colliders out")
     if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
         reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
         raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
@@ -84,15 +86,17 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
         raise InputError(
             f"environment {cut[0]} has no gradients: the rebound in its last step was lowered, not to create energy"
         )
+    if sim.model.touches and (bounced := np.flatnonzero(sim._get("rebounds") > 0)).size:
+        raise InputError(f"environment {bounced[0]} has no gradients: a rebound in a mechanism whose bodies may touch")
     bodies = 12 * sim.model.n_bodies
     steps = {name: steps_of(sim, name) for name in ("effort", *names)}
     flat = [step for group in steps.values() for step in group]
-    fields = {name: sim._get(name) for name in sim._lanes.store.fields}
+    fields = {name: sim._get(name) for name in sim._lanes.store.fields if name not in INTEGERS}
     columns = np.zeros((sim.num_envs, bodies, bodies + len(flat)))
-    size = max(1, MOST_LANES // (columns.shape[-1] + 1))
+    size = 1 if sim.model.touches else max(1, MOST_LANES // (columns.shape[-1] + 1))
     for first in range(0, sim.num_envs, size):
         envs = slice(first, first + size)
-        columns[envs] = _columns(sim, {name: value[envs] for name, value in fields.items()}, flat)
+        columns[envs] = _columns(sim, first, {name: value[envs] for name, value in fields.items()}, flat)
     ends = np.cumsum([bodies, *map(len, steps.values())])
     state, effort, *others = np.split(columns, ends[:-1], axis=-1)
     # an effort at its limit passes no more: what counts then is the limit
@@ -114,8 +118,9 @@ def lowered(sim: "Simulator") -> NDArray[np.bool_]:
     return (sim._get("rebounds") > 0) & (sim._get("factor") < 1.0 - ROUNDING).any((1, 2))
 
 
-def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) -> Array:
-    """Derivatives of the next state of some environments by all inputs, (environments, 12 n_bodies, inputs)."""
+def _columns(sim: "Simulator", first: int, fields: dict[str, Array], steps: Sequence[Step]) -> Array:
+    """Derivatives of the next state of some environments, from number `first` on, by all inputs, (environments,
+    12 n_bodies, inputs). Those whose bodies may touch come one at a time: each has contacts of its own."""
     model, envs = sim.model, len(fields["x"])
     n, inputs = model.n_bodies, 12 * model.n_bodies + len(steps)
     lanes = envs * (inputs + 1)
@@ -126,7 +131,10 @@ def _columns(sim: "Simulator", fields: dict[str, Array], steps: Sequence[Step]) 
         t = layout.scratch_store(model.features, model.sizes, lanes, dtype)[0]
         before(s, fields, inputs + 1)
         stores.append((s, t))
-    (s, t), (_, real_t) = stores
+    (s, t), (real_s, real_t) = stores
+    if model.touches:
+        recall_contacts(sim._lanes, first, m, real_s, real_t)
+        copy_contacts(real_t, t)
     perturb(s, steps)
     with np.errstate(all="ignore"):
         for phase in impact.SOLVES if fields["rebounds"].any() else impact.SOLVES[-1:]:
@@ -164,7 +172,7 @@ def differentiate(
             look_back(m, state, scratch)
             even_arms(m, state, scratch)
         measure(m, state, scratch)
-    for name in RESIDUALS:
+    for name in (*RESIDUALS, "touch_cr") if m.features.touches else RESIDUALS:
         setattr(real_t, name, getattr(t, name).imag / STEP)
     factorize(m, real_s, real_t)
     substitute(m, real_s, real_t)
@@ -259,6 +267,8 @@ def at_solution(s: Group, t: Group, fields: dict[str, Array], times: int) -> Non
     """Put the unknowns where the last step found them."""
     for name in UNKNOWNS:
         setattr(t, name, getattr(s, name))
+    if s.features.touches:
+        t.touch_ca, t.touch_cb = t.kept_ca, t.kept_cb
     t.relax, t.even = 0.0, s.even.real
     t.V = lanes_of(np.concatenate([fields["v"], rotate(fields["q"], fields["w"])], -1), times)
 

@@ -16,7 +16,7 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
 from vigym.engine.pairing import Pairing
 from vigym.engine.shapes import Plane, Shape
-from vigym.engine.validation import Array, read_only, show, suggestion, vector
+from vigym.engine.validation import Array, flag, read_only, show, suggestion, vector
 
 Part = TypeVar("Part", Body, Joint, Contact, Collider)
 Kind = TypeVar("Kind", bound="Mechanism")
@@ -160,10 +160,9 @@ class Mechanism:
             raise MechanismError(f"body name {WORLD!r} is reserved for the fixed world; choose another")
         _check_new(self._bodies, body.name, "body")
         what = f"body {body.name!r}"
-        if not isinstance(collide, bool | np.bool_):
-            raise MechanismError(f"{what}: collide must be True or False, got {show(collide)}")
         law = {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}
         options = checked_law(law, what) | {"group": bits(group, f"{what}: group"), "mask": bits(mask, f"{what}: mask")}
+        collide = flag(collide, f"{what}: collide")
         solids = self._pairing.of_shapes(body.name, body.shapes, **options) if collide else []
         self._bodies[body.name] = body
         for solid in solids:

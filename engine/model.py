@@ -16,7 +16,8 @@ from vigym.engine.mechanism import Mechanism
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
-MAX_ITERATIONS = 40
+# Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
+MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
@@ -181,7 +182,7 @@ class Model:
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
-        m.max_iterations = MAX_ITERATIONS
+        m.max_iterations, m.last_iterations = MAX_ITERATIONS, LAST_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         m.group[:] = connected(self.mechanism)
         for i, joint in enumerate(self.joints):
@@ -231,6 +232,13 @@ class Model:
             found += [self.n_bodies + 1 + which for which in self.loops.pieces[i][: self.loops.closing[i]]]
             found += [i]
         return found[:-1]
+
+    def heft(self, mass: np.ndarray) -> np.ndarray:
+        """Mass of all that joints connect with each body over that of the mechanism as it was built, for masses
+        (..., n_bodies)."""
+        parts = connected(self.mechanism)
+        same = (parts[:, None] == parts).astype(float)
+        return mass @ same / (np.array([body.mass for body in self.mechanism.bodies]) @ same)
 
     @property
     def tied(self) -> np.ndarray:
@@ -292,6 +300,7 @@ class Model:
         finite, cut, dry = np.isfinite(bounds), np.isfinite(limit) & self.driven_axes, friction > 0
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
+            "heft": np.ones((self.n_bodies, 1)),
             "inertia": J[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]],
             "friction": np.array([[contact.friction] for contact in mechanism.contacts]).reshape(-1, 1),
             "restitution": np.array([[contact.restitution] for contact in mechanism.contacts]).reshape(-1, 1),

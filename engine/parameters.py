@@ -11,6 +11,7 @@ from vigym.engine.kernels.axis import CUT, UNCUT
 from vigym.engine.lanes import Indices, Lanes
 from vigym.engine.model import Model, kept_limit, limit_of
 from vigym.engine.rotation import Array
+from vigym.engine.validation import show
 
 SIX = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])  # of a symmetric matrix
 NINE = [0, 1, 2, 1, 3, 4, 2, 4, 5]
@@ -25,8 +26,8 @@ FIELDS = {name: name for name in OF_BODIES + OF_CONTACTS + OF_AXES} | {"joint_fr
 
 def shape(model: Model, name: str) -> tuple[int, ...]:
     """Shape of a parameter in one environment."""
-    if name not in FIELDS:
-        raise InputError(f"parameter {name!r} is unknown; known: {', '.join(FIELDS)}")
+    if not isinstance(name, str) or name not in FIELDS:
+        raise InputError(f"parameter {show(name)} is unknown; known: {', '.join(FIELDS)}")
     parts = {"mass": (model.n_bodies,), "inertia": (model.n_bodies, 3, 3)}
     parts |= dict.fromkeys(OF_CONTACTS, (model.n_contacts,))
     return parts.get(name, (model.n_axes,))
@@ -48,6 +49,8 @@ def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> 
         bounded[..., [CUT, UNCUT]] = (np.isfinite(value) & model.driven_axes)[..., None]
         lanes.put(env, bounded=bounded)
         value = kept_limit(value)
+    if name == "mass":
+        lanes.put(env, heft=model.heft(value)[..., None])
     lanes.put(env, **{FIELDS[name]: value[..., SIX[0], SIX[1]] if name == "inertia" else value[..., None]})
 
 

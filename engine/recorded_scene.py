@@ -18,7 +18,7 @@ from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, rotate
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from vigym.engine.validation import number, show, unit_vector
+from vigym.engine.validation import number, show, unit_vector, vector
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Sphere)}
 SOLIDS: dict[str, type[Shape | Plane]] = {kind.__name__: kind for kind in KINDS}
@@ -52,6 +52,27 @@ def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
 def collider_to_json(collider: Collider) -> dict[str, Any]:
     """The collider by its fields, its shape as that of a body."""
     return {name: getattr(collider, name) for name in COLLIDER} | {"shape": shape_to_json(collider.shape)}
+
+
+def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any) -> dict[str, Any]:
+    """Look of a recording as a user tells it to `Recorder`; InputError if it is anything else."""
+    if not isinstance(title, str):
+        raise InputError(f"title must be a string, got {show(title)}")
+    if not isinstance(camera, Mapping | None):
+        raise InputError(f"camera must be a dictionary, got {show(camera)}")
+    try:
+        view = None if camera is None else json.loads(json.dumps(plain(camera)))
+    except Exception as cause:  # numbers of the user's own
+        raise InputError(f"camera must be a dictionary of words and numbers, got {show(camera)}") from cause
+    try:
+        shapes = [shape_to_json(shape) for shape in scenery]
+    except Exception as cause:
+        raise InputError(f"scenery must be a list of shapes, got {show(scenery)}") from cause
+    try:
+        ground = None if planes is None else [[*vector(n, (3,), ""), number(d, "")] for n, d in planes]
+    except Exception as cause:
+        raise InputError(f"planes must be a list of (normal, offset), got {show(planes)}") from cause
+    return {"title": title, "camera": view, "scenery": shapes, "planes": ground}
 
 
 def shape_to_json(shape: Shape | Plane) -> dict[str, Any]:

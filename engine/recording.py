@@ -40,10 +40,17 @@ from vigym.engine.frames import (
     possible,
 )
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.recorded_scene import Scene, mechanism_to_json, plain, read_scene, shape_to_json, touching_points
+from vigym.engine.recorded_scene import (
+    MOST_ACTIONS,
+    Scene,
+    look_to_json,
+    mechanism_to_json,
+    read_scene,
+    touching_points,
+)
 from vigym.engine.rotation import Array
 from vigym.engine.shapes import Shape
-from vigym.engine.validation import show
+from vigym.engine.validation import file_path, show
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
@@ -78,24 +85,22 @@ class Recorder:
         if not isinstance(env, (int, np.integer)) or not 0 <= env < sim.num_envs:
             raise InputError(f"env must be 0 to {sim.num_envs - 1}, got {show(env)}")
         self.sim, self.env, self.steps, self.n_actions = sim, int(env), 0, n_actions
-        self.path = os.path.abspath(path)
-        if any(other.path == self.path for other in sim.recorders):
+        self.path = os.path.abspath(file_path(path))
+        if any(os.path.realpath(other.path) == os.path.realpath(path) for other in sim.recorders):
             raise InputError(
                 f"{os.fspath(path)} is being recorded to already; close that recorder, or name another file"
             )
+        if not isinstance(n_actions, (int, np.integer)) or not 0 <= n_actions <= MOST_ACTIONS:
+            raise InputError(f"n_actions must be an integer of 0 to {MOST_ACTIONS}, got {show(n_actions)}")
         model = sim.model
         bodies, contacts = model.n_bodies, model.n_contacts
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
-        columns |= {"points": (contacts, 3), "joint_error": (), "action": (n_actions,), "reward": ()}
-        grounds = None if planes is None else [[*np.asarray(normal, float).tolist(), float(d)] for normal, d in planes]
+        columns |= {"points": (contacts, 3), "joint_error": (), "action": (int(n_actions),), "reward": ()}
         head = {
-            "title": title,
             "dt": sim.dt,
             "env": self.env,
             "columns": columns,
-            "camera": None if camera is None else plain(camera),
-            "scenery": [shape_to_json(shape) for shape in scenery],
-            "planes": grounds,
+            **look_to_json(title, camera, scenery, planes),
         } | mechanism_to_json(model.mechanism)
         with unreadable(path):
             text = json.dumps(head).encode()
@@ -238,6 +243,7 @@ class Recording:
 
         InputError, with the file's name, if it is no recording, or shows nothing that can be.
         """
+        path = file_path(path)
         with unreadable(path):
             with naming(path), open_regular(path) as file:
                 if (size := os.fstat(file.fileno()).st_size) > MOST_BYTES:

@@ -8,7 +8,7 @@ from vigym.engine.errors import InputError
 from vigym.engine.lanes import Lanes, Track
 from vigym.engine.recording import Recorder, write_all
 from vigym.engine.rotation import Array
-from vigym.engine.validation import show, suggestion
+from vigym.engine.validation import show, suggestion, words
 
 # Name of an output -> field of the state store
 READ = {"x": "x", "q": "q", "v": "v", "w": "w", "joint_positions": "angle", "joint_velocities": "rate"}
@@ -16,10 +16,13 @@ READ = {"x": "x", "q": "q", "v": "v", "w": "w", "joint_positions": "angle", "joi
 
 def make_outputs(lanes: Lanes, steps: int, read: Sequence[str], out: Mapping[str, Array] | None) -> dict[str, Array]:
     """Arrays (steps, num_envs, ...) for what `read` names: new ones, or those of `out`, checked."""
-    names = list(out) if out is not None else [read] if isinstance(read, str) else list(read)
+    if not isinstance(out, Mapping | None):
+        raise InputError(f"out must be what an earlier rollout returned, got {show(out)}")
+    names = words(list(out), "out", InputError) if out is not None else [read] if isinstance(read, str) else read
+    names = words(names, "read", InputError)
     for name in names:
         if name not in READ:
-            raise InputError(f"a rollout cannot read {show(name)}: {suggestion(str(name), READ)}")
+            raise InputError(f"a rollout cannot read {show(name)}: {suggestion(name, READ)}")
     shapes = {name: (steps, lanes.num_envs, *lanes.shape(READ[name])) for name in names}
     return {name: np.empty(shape) if out is None else checked(name, out[name], shape) for name, shape in shapes.items()}
 

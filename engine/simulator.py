@@ -26,7 +26,7 @@ from vigym.engine.rotation import Array
 from vigym.engine.saving import Saved, attributes, pack, signature, unpack
 from vigym.engine.state import STATUS, Status
 from vigym.engine.turn import alone, busy
-from vigym.engine.validation import batch, chosen, count, number, one_of
+from vigym.engine.validation import batch, choice, chosen, count, flag, number
 
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
 BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature")  # anew in a copy
@@ -71,7 +71,8 @@ class Simulator(Readouts):
         self.tolerance = number(tolerance, "tolerance", InputError, above=0.0)
         self.smoothing = number(smoothing, "smoothing", InputError, at_least=0.0)
         self.num_envs, self.num_threads = count(num_envs, "num_envs"), count(num_threads, "num_threads")
-        self.cone, self.compiled = one_of(cone, CONES, "cone"), compiled
+        self.cone = choice(cone, tuple(CONES), "cone", InputError)
+        self.compiled = flag(compiled, "compiled", InputError)
         self.model = Model(mechanism, cone, smooth=self.smoothing > 0)
         advise(self.model)
         self._build()

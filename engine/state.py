@@ -36,7 +36,7 @@ class Told(NamedTuple):
 class Status(Told):
     """How the last step went, one entry an environment.
 
-    converged: False if a step could not be solved, even in sixty-fourths; the environment is then where it was before
+    converged: False if a step could not be solved, even in 256ths; the environment is then where it was before
         that step, and takes no part in the rest of the call (of `step(repeat=...)` or `rollout`).
     iterations: Newton iterations, over all steps and substeps of the call
     residual: largest relative residual at the end, see `tolerance` of `Simulator`

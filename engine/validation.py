@@ -5,8 +5,9 @@ Every function takes `what`, the argument's name as the user knows it ("body 'ro
 """
 
 import difflib
+import os
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -99,11 +100,44 @@ def identifier(value: Any, what: str, error: type[VigymError] = MechanismError) 
     return str(value)  # a plain str also for NumPy's string scalars
 
 
-def one_of(value: Any, allowed: Iterable[str], what: str, error: type[VigymError] = InputError) -> str:
-    """A string that is one of those allowed."""
-    if not isinstance(value, str) or value not in allowed:
-        raise error(f"{what} must be one of {', '.join(allowed)}, got {show(value)}")
-    return str(value)
+def choice(value: Any, known: Sequence[str], what: str, error: type[VigymError] = MechanismError) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in known:
+        raise error(f"{what} must be one of {', '.join(map(repr, known))}, got {show(value)}")
+    return value
+
+
+def flag(value: Any, what: str, error: type[VigymError] = MechanismError) -> bool:
+    """True or False, also as NumPy's, or as 1 or 0."""
+    if not isinstance(value, (bool, int, np.bool_)) or value not in (0, 1):
+        raise error(f"{what} must be one of True, False, got {show(value)}")
+    return bool(value)
+
+
+def words(value: Any, what: str, error: type[VigymError] = MechanismError) -> list[str]:
+    """A list of words, as any iterable of strings but a string."""
+    try:
+        found = list(value)
+    except Exception as cause:
+        raise error(f"{what} must be a list of words, got {show(value)}") from cause
+    if isinstance(value, (str, bytes)) or not all(isinstance(word, str) for word in found):
+        raise error(f"{what} must be a list of words, got {show(value)}")
+    return found
+
+
+def file_path(value: Any, what: str = "path", error: type[VigymError] = InputError) -> str:
+    """Path of a file: a string or path that the system can have; a number would be that of an open file."""
+    expected = f"{what} must be a path (a string or a pathlib.Path), got {show(value)}"
+    if not isinstance(value, (str, os.PathLike)):
+        raise error(expected)
+    try:
+        path = os.fspath(value)
+        is_possible = isinstance(path, str) and b"\0" not in os.fsencode(path)
+    except Exception as cause:  # of a foreign `__fspath__`; half a pair of UTF-16
+        raise error(expected) from cause
+    if not is_possible:
+        raise error(expected)
+    return path
 
 
 def suggestion(value: str, known: Iterable[str]) -> str:
@@ -177,7 +211,10 @@ def chosen(mask: Any, num_envs: int) -> NDArray[np.int64]:
 
 def indices(value: Any, name: str, size: int) -> NDArray[np.int64]:
     """Numbers (k,) from 0 to size - 1, none of them twice; InputError if they are anything else."""
-    found = np.asarray(value)
+    try:
+        found = np.asarray(value)
+    except Exception:  # ragged lists
+        found = np.zeros((0, 0))
     good = found.ndim == 1 and (not found.size or found.dtype.kind in "iu")
     if good and found.size:
         found = found.astype(np.int64)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 import numpy as np
 
 from vigym.engine.errors import InputError
-from vigym.engine.validation import count, number, numeric, one_of, show
+from vigym.engine.validation import choice, count, number, numeric, show
 
 
 class Number(NamedTuple):
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
         return float(array[0]), float(array[1])
 
 
-def flag(value: Any, name: str) -> bool:
+def true_or_false(value: Any, name: str) -> bool:
     """True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False, got {show(value)}")
@@ -58,7 +58,7 @@ Limit = Annotated[float, Number(infinite=True)]  # infinite: there is none
 Range = Annotated[tuple[float, float], Bounds()]
 OpenRange = Annotated[tuple[float, float], Bounds(infinite=True)]
 
-RULES: dict[Any, Any] = {bool: flag, int: count, float: Number(), tuple[float, float]: Bounds()}
+RULES: dict[Any, Any] = {bool: true_or_false, int: count, float: Number(), tuple[float, float]: Bounds()}
 
 
 def rule_of(declared: Any) -> Callable[[Any, str], Any] | None:
@@ -66,7 +66,7 @@ def rule_of(declared: Any) -> Callable[[Any, str], Any] | None:
     if get_origin(declared) is Annotated:
         return next((part for part in declared.__metadata__ if callable(part)), None)
     if get_origin(declared) is Literal:
-        return lambda value, name: one_of(value, get_args(declared), name)
+        return lambda value, name: choice(value, get_args(declared), name, InputError)
     return RULES.get(declared)
 
 

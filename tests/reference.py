@@ -7,6 +7,7 @@ A mechanism is any object with the plain attributes
         constrained (6,) and, one number a free axis, stiffness rest damping kp kd target target_velocity
         effort_limit lower upper friction
     contacts: name body point (3,) radius friction normal (3,) offset tangents (2, 3)
+    touches, if any: contacts between two bodies, see `Touch`
 
 Unknowns y of a step of length h: the twists V = (v1, w1) of all bodies, the joint multipliers lam and, for
 every inequality, a slack a and a multiplier b. With z the pose and z+ = z moved by V, the equations are
@@ -251,7 +252,96 @@ def ball_values(m, x, q, start):
     return np.concatenate(values, axis=-1)
 
 
+class Touch(namedtuple("Touch", "owner partner kind point base way mine rim radius friction")):
+    """A contact between two bodies: a point of the owner, and something of its partner (None: the world).
+
+    kind: "face" (a plane through base with the normal way), "points" (base), "line" (through base along way), "lines"
+    (the owner's, through point along mine, and the partner's). point, mine in the owner's frame; base, way in the
+    partner's. rim: the owner's radius around its point; radius: both radii. All are hard.
+    """
+
+    compliance = damping = 0.0
+
+    def poses(self, m, x, q):
+        """Owner's and partner's pose."""
+        names = [body.name for body in m.bodies]
+        i = names.index(self.owner)
+        if self.partner is None:
+            return (x[..., i, :], q[..., i, :]), WORLD
+        j = names.index(self.partner)
+        return (x[..., i, :], q[..., i, :]), (x[..., j, :], q[..., j, :])
+
+    def place(self, m, x, q):
+        """From the partner's point to the owner's; normal from partner to owner."""
+        (xo, qo), (xp, qp) = self.poses(m, x, q)
+        Ro, Rp = rotation_matrix(qo), rotation_matrix(qp)
+        d = xo + apply(Ro, np.array(self.point)) - xp - apply(Rp, np.array(self.base))
+        way, mine = apply(Rp, np.array(self.way)), apply(Ro, np.array(self.mine))
+        n = {
+            "face": way + 0 * d,
+            "points": d,
+            "line": d - np.sum(d * way, -1, keepdims=True) * way,
+            "lines": np.cross(way, mine),
+        }[self.kind]
+        return d, n / np.sqrt(np.sum(n * n, -1, keepdims=True))
+
+    def gap(self, m, x, q):
+        d, n = self.place(m, x, q)
+        if self.kind == "lines":
+            n = n * np.sign(np.sum(d * n, -1, keepdims=True).real)
+        return np.sum(d * n, -1) - self.radius
+
+    def axes(self, m, x, q):
+        """n, and two tangents: the first across the world's axis that is least along n."""
+        d, n = self.place(m, x, q)
+        n = n * np.sign(d @ n) if self.kind == "lines" else n
+        e = np.eye(3)[np.argmin(np.abs(n))]
+        t = e - (e @ n) * n
+        t = t / np.linalg.norm(t)
+        return n, np.array([t, np.cross(n, t)])
+
+    def friction_rows(self, m, x, q):
+        """(2, n_bodies, 6): velocity of the owner's point at its surface, less that of the partner's there."""
+        n, tangents = self.axes(m, x, q)
+        names, rows = [body.name for body in m.bodies], np.zeros((2, len(m.bodies), 6))
+        (xo, qo), _ = self.poses(m, x, q)
+        surface = xo + rotation_matrix(qo) @ self.point - self.rim * n
+        for body, sign in ((self.owner, 1.0), (self.partner, -1.0)):
+            if body is not None:
+                i = names.index(body)
+                turns = np.cross(surface - x[i], tangents) @ rotation_matrix(q[i])
+                rows[:, i] += sign * np.concatenate([tangents, turns], -1)
+        return rows
+
+    def slides(self, m, pose, after, h):
+        """Sliding over the step, m/s (..., 2), in the partner's frame: the way of the owner's point, and the rotation
+        vector of its turn times the radius below it."""
+        n, tangents = self.axes(m, *pose)
+        (_, qo), (_, qp) = self.poses(m, *pose)
+        seen = []
+        for (x_o, q_o), (x_p, q_p) in ((self.poses(m, *pose)), (self.poses(m, *after))):
+            back = np.swapaxes(rotation_matrix(q_p), -1, -2)
+            seen.append(apply(back, x_o + apply(rotation_matrix(q_o), np.array(self.point)) - x_p))
+        way = apply(rotation_matrix(qp), seen[1] - seen[0])
+        (_, q_o), (_, q_p) = self.poses(m, *after)
+        # turn of the owner as an observer on the partner sees it, in the world's axes of the start
+        unturn = multiply(INVERSE * multiply(q_p, INVERSE * np.asarray(qp)), multiply(q_o, INVERSE * np.asarray(qo)))
+        turn = rotation_vector(unturn)
+        return np.stack([way @ t + turn @ np.cross(-self.rim * n, t) for t in tangents], -1) / h
+
+
+def all_contacts(m):
+    """Those with planes of the world, and those between bodies."""
+    return [*m.contacts, *getattr(m, "touches", [])]
+
+
 def gaps(m, x, q):
+    """phi, (..., all contacts)."""
+    touching = [touch.gap(m, x, q)[..., None] for touch in getattr(m, "touches", [])]
+    return np.concatenate([plane_gaps(m, x, q), *touching], axis=-1)
+
+
+def plane_gaps(m, x, q):
     """phi = n . (x + R p) - offset - radius, (..., n_contacts)."""
     body = [[b.name for b in m.bodies].index(contact.body) for contact in m.contacts]
     points = np.reshape([contact.point for contact in m.contacts], (-1, 3))
@@ -269,7 +359,8 @@ def friction_map(m, x, q):
         arm = R @ contact.point - contact.radius * np.asarray(contact.normal)
         for row, t in zip(rows, np.asarray(contact.tangents), strict=True):
             row[i] = np.concatenate([t, R.T @ np.cross(arm, t)])
-    return B.reshape(len(B), 2, 6 * len(m.bodies))
+    touching = [touch.friction_rows(m, x, q) for touch in getattr(m, "touches", [])]
+    return np.reshape([*B, *touching], (len(B) + len(touching), 2, 6 * len(m.bodies)))
 
 
 def slides(m, pose, after, V, h):
@@ -283,6 +374,8 @@ def slides(m, pose, after, V, h):
         om = apply(rotation_matrix(q[i]), V[..., i, 3:])
         rolling = -contact.radius * np.asarray(contact.normal)
         found += [way @ t + om @ np.cross(rolling, t) for t in np.asarray(contact.tangents)]
+    for touch in getattr(m, "touches", []):
+        found += list(np.moveaxis(touch.slides(m, pose, after, h), -1, 0))
     return np.stack(found, axis=-1) if found else np.zeros((*x1.shape[:-2], 0))
 
 
@@ -382,7 +475,7 @@ class Problem:
         pairs = []  # of every pair (row of W, constant, row of S, {column: entry of A})
         unit = np.eye(len(N) + size + 2 * len(N))  # gaps, values of joints, slides
         friction = gather(m, "friction")
-        for k, contact in enumerate(m.contacts):
+        for k, contact in enumerate(all_contacts(m)):
             normal, cone = len(pairs), len(pairs) + 1
             give, sunk = softness(contact, h, gaps(m, self.x, self.q)[k])
             pairs.append((N[k], -sunk, unit[k], {normal: give} if give else {}))
@@ -555,7 +648,7 @@ def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10, ev
             break
     V, lam, _, b = problem.split(best)
     V = V.reshape(-1, 6)
-    rough = np.array([contact.friction > 0 for contact in m.contacts], bool)
+    rough = np.array([contact.friction > 0 for contact in all_contacts(m)], bool)
     first = np.cumsum(1 + 5 * rough) - 1 - 5 * rough  # pair of each normal; then psi and +t1, -t1, +t2, -t2
     friction = np.zeros((len(rough), 2))
     friction[rough] = np.stack([b[first[rough] + k] - b[first[rough] + k + 1] for k in (2, 4)], axis=-1)
@@ -579,7 +672,7 @@ def misfit(m, state, dt, V, effort, force, torque, slack=1e-7, even=0.0):
         return np.inf
     first, known = 0, {}  # multipliers with a known value
     inside, equal = [], []  # pairs of psi: friction within its cone, on its rim
-    for contact in m.contacts:
+    for contact in all_contacts(m):
         if room[first] > slack:
             known[first] = 0.0
         elif contact.compliance:

@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 
 from vigym.engine.durable import write_whole
+from vigym.engine.errors import InputError
+from vigym.engine.validation import show
 from vigym.envs.controllers.learned import LearnedPolicy
 from vigym.training.episodes import run_episodes
-from vigym.training.runs import BEST_POLICY, Run
+from vigym.training.runs import BEST_POLICY, Run, Told
 
 COLUMNS = ("timesteps", "results", "ep_lengths", "successes")
 
@@ -74,3 +76,17 @@ class Evaluations:
         """The best one in words."""
         success, mean = self.kept["best"]
         return f"best evaluation: return {mean:.1f}, success {success:.0%}"
+
+
+def check_kept(kept: Told) -> None:
+    """InputError if that is not what `Evaluations` has `kept`."""
+    kept.count("next")
+    best, history = kept.get("best", tuple), kept.get("history", list)
+    kept.get("policy", bytes)
+    rows = all(isinstance(row, tuple) and len(row) == len(COLUMNS) for row in history)
+    arrays = rows and all(isinstance(part, np.ndarray) and part.ndim == 1 for row in history for part in row[1:])
+    alike = arrays and len({part.shape for row in history for part in row[1:]}) <= 1
+    if not (alike and all(isinstance(row[0], int) for row in history)):
+        raise InputError(f"{kept.where}: history is not a list of evaluations: {show(history)}")
+    if len(best) != 2 or not all(isinstance(value, float) for value in best):
+        raise InputError(f"{kept.where}: best is {show(best)}, not successes and return")

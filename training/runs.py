@@ -34,11 +34,18 @@ import gymnasium as gym
 
 from vigym.engine.durable import read_checked, write_whole
 from vigym.engine.errors import InputError
+from vigym.engine.validation import show
 from vigym.envs.env import load_task
+from vigym.training.hyperparameters import ALGORITHMS
 
 BEST_POLICY = "best_policy.npz"
 DESCRIPTION, TIMES = "run.json", "times.json"
 PARTIAL = (".partial-*", "partial_*")  # left by a training that was killed while it wrote
+# Numbers of a description that must be positive integers
+COUNTED = {
+    "vigym": ("threads", "eval_every", "eval_episodes", "checkpoint_every"),
+    "settings": ("n_timesteps", "n_envs"),
+}
 BATCH = {"num_envs": "--set n_envs=...", "num_threads": "--threads"}  # arguments that the commands choose themselves
 
 
@@ -106,11 +113,53 @@ class Run:
 
 
 def described(told: Any, path: Path) -> tuple[Any, ...]:
-    """Fields of a run from its description; InputError if that is something else."""
+    """Fields of a run from its description; InputError, with the file and the key, if that is something else."""
     kinds = {"algo": str, "env": str, "seed": int, "env_kwargs": dict, "settings": dict, "vigym": dict}
-    if not isinstance(told, dict) or any(not isinstance(told.get(name), kind) for name, kind in kinds.items()):
-        raise InputError(f"{path} is not what `vigym train` writes")
-    return tuple(told[name] for name in kinds)
+    fields = Told(told, str(path))
+    found = tuple(fields.get(name, kind) for name, kind in kinds.items())
+    if found[0] not in ALGORITHMS:
+        raise InputError(f"{path}: algo is {show(found[0])}, not one of {', '.join(ALGORITHMS)}")
+    if not 0 <= found[2] < 2**32:
+        raise InputError(f"{path}: seed is {show(found[2])}, not at least 0 and below 2**32")
+    fields.inside("vigym").get("backend", str)
+    for group, names in COUNTED.items():
+        for name in names:
+            fields.inside(group).count(name)
+    return found
+
+
+class Told:
+    """A dictionary from a file of a run, whoever wrote it; what is missing or of another kind is an InputError that
+    names the file and the key.
+
+    values: the dictionary; where: the file, and the keys that lead to it
+    """
+
+    def __init__(self, values: Any, where: str) -> None:
+        if not isinstance(values, dict):
+            raise InputError(f"{where} is not what `vigym train` writes: not a dictionary, but {show(values)}")
+        self.values, self.where = values, where
+
+    def get(self, name: str, *kinds: type) -> Any:
+        """What is under a key, of one of these types; True and False are no numbers."""
+        if name not in self.values:
+            raise InputError(f"{self.where} is not what `vigym train` writes: it has no {name!r}")
+        value = self.values[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            expected = " or ".join(kind.__name__ for kind in kinds)
+            raise InputError(f"{self.where}: {name} is {show(value)}, not of type {expected}")
+        return value
+
+    def count(self, name: str, least: int = 1) -> int:
+        """A number of things: an integer that is not too large to count to."""
+        value = self.get(name, int)
+        if not least <= value < 2**63:
+            raise InputError(f"{self.where}: {name} is {show(value)}, not an integer of at least {least}")
+        return value
+
+    def inside(self, name: str) -> "Told":
+        """A dictionary in it."""
+        return Told(self.get(name, dict), f"{self.where}, {name}")
 
 
 def new_folder(logs: Path, algo: str, env_id: str) -> Path:

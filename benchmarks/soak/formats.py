@@ -75,7 +75,9 @@ def read_mesh(path: Path) -> object:
 
 def read_policy(path: Path) -> object:
     """Read a policy, and let it act."""
-    policy = LearnedPolicy.load(path)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".* has no checksum")
+        policy = LearnedPolicy.load(path)
     with np.errstate(all="ignore"):
         return policy.act(np.zeros(len(policy.mean)))
 

@@ -87,35 +87,47 @@ def move_by_mean(m, s, t, i):
     height = m.free_fall * t.size[i][0]
     store(t.moved[i], scale(0.5 * t.h, add(v0 + om0, v + om)))
     t.energy_scale = t.energy_scale + kinetic(mass, J, v, om) + mass * height
-    t.pull[i][0] = 0.0
 
 
 @each_joint
 def pull_joint(kind, m, s, t, i):
-    """Stiffness by which the force turns both bodies back, N m/rad: force along the arm that it pulls at. Its work."""
+    """Stiffness by which the force turns both bodies back, N m/rad: force along the arm that it pulls at."""
     if is_floating(kind):
         return
     c, p, force = m.child[i], m.parent[i], vec(t.wrench[i])[:3]
     t.pull[c][0] = t.pull[c][0] + dot(force, vec(t.rho[i]))
     t.pull[p][0] = t.pull[p][0] - dot(force, vec(t.arm[i]))
-    if free(kind)[0] == 0:
-        moved, base = vec(t.moved[c]), vec(t.moved[p])
-        child, parent = cross(moved[3:], vec(t.rho0[i])), cross(base[3:], vec(t.arm0[i]))
-        t.work = t.work + dot(force, sub(add(moved[:3], child), add(base[:3], parent)))
+
+
+@each_joint
+def work_joint(kind, m, s, t, i):
+    """Add the work of the force; sliding joints may do some."""
+    if is_floating(kind) or free(kind)[0]:
+        return
+    moved, base, force = vec(t.moved[m.child[i]]), vec(t.moved[m.parent[i]]), vec(t.wrench[i])[:3]
+    child, parent = cross(moved[3:], vec(t.rho0[i])), cross(base[3:], vec(t.arm0[i]))
+    t.work = t.work + dot(force, sub(add(moved[:3], child), add(base[:3], parent)))
 
 
 @each_body
 def pull_body(m, s, t, i):
-    """Note where joints pull too hard for the length of the step."""
-    size = t.size[i][0]
-    stiffness = t.pull[i][0] / (0.5 * s.mass[i][0] * size * size)
-    t.taut = select(less(MOST_TAUT, stiffness * (t.h * t.h)), 1.0, t.taut)
+    """Note where joints pull too hard for the length of the step; `pull` is left at zero for the next one."""
+    size, stiffness = t.size[i][0], t.pull[i][0] * (t.h * t.h)
+    t.taut = select(less((0.5 * MOST_TAUT) * (s.mass[i][0] * size * size), stiffness), 1.0, t.taut)
+    t.pull[i][0] = 0.0
 
 
 @each_contact
 def push_contact(kind, m, s, t, c):
     """Note where the ground pushes."""
     t.pushed = select(contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])), 1.0, t.pushed)
+
+
+@block
+def choose_weighed(m, s, t):
+    """The lanes that owe work: not where the ground pushes. Impacts (impact.py) ask how far all bodies moved."""
+    weighed = on(t.good) & (~on(t.pushed)) & less(0.0, fallback(m))
+    t.weighed = 1.0 if m.features.bounce else select(weighed, 1.0, 0.0)
 
 
 def fallback(m):
@@ -145,4 +157,6 @@ def judge_arms(m, s, t):
     uneven = uneven & less(1e-3, absolute(t.next - even))
     t.even_before, t.owed = even, owed
     t.uneven = select(uneven, 1.0, 0.0)
-    t.good = select(uneven, 0.0, t.good)
+    # what no arms undo is cut in two, once: each further change of the step's length would do work of its own
+    much = less(MOST_WORK * t.energy_scale, absolute(owed) - absolute(s.owed))
+    t.good = select(uneven | (judged & much & less(contact.TICKS - 0.5, t.stride)), 0.0, t.good)

@@ -24,7 +24,6 @@ axes they follow from phi alone.
 """
 
 from vigym.engine.kernels import pairs
-from vigym.engine.kernels.body import heft
 from vigym.engine.kernels.pairs import (
     advance,
     corrected,
@@ -39,7 +38,7 @@ from vigym.engine.kernels.pairs import (
     sum_up,
     warm,
 )
-from vigym.engine.kernels.quaternion import vec
+from vigym.engine.kernels.quaternion import add, store, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import each_limited_axis
 
@@ -125,17 +124,23 @@ def direction(s, t, a, k, r, fall, dphi, dmotion):
     if not s.features.limits:
         return [], [], 0.0, -1.0 * fall
     A, bounded = of_pairs(s, t.la[a]), of_pairs(s, s.bounded[a])
-    inverse = products(of_pairs(s, t.li[a]), A)  # 1/b, 0 where unbounded
-    q = [A[j] * inverse[j] for j in range(PAIRS)]
+    inverse, q = ratios(s, t, a)
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
     mobility = t.mobility[a][0]
-    dmotor = (c[UNCUT] - c[CUT] - fall) / (1.0 + mobility * (q[CUT] + q[UNCUT]))
-    pivot = q[SLIP] + q[BACK] + (1.0 - bounded[SLIP])
-    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dmotion) / pivot
+    motor, dry = vec(t.pivots[a])
+    dmotor = (c[UNCUT] - c[CUT] - fall) * motor
+    ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dmotion) * dry
     drow = [dphi, -1.0 * dphi, -1.0 * mobility * dmotor, mobility * dmotor, ddry, -1.0 * ddry]
     da = [c[j] - q[j] * drow[j] for j in range(PAIRS)]
     db = [bounded[j] * (drow[j] + r[j]) for j in range(PAIRS)]
     return da, db, ddry, dmotor
+
+
+def ratios(s, t, a):
+    """1/b and a/b of the pairs, 0 for those at rest."""
+    A = of_pairs(s, t.la[a])
+    inverse = products(of_pairs(s, t.li[a]), A)
+    return inverse, products(A, inverse)
 
 
 def change_of_effort(s, t, a, k, r, dphi):
@@ -154,12 +159,6 @@ def parts_of_change(s, t, a, k, r, change):
     return dmotor, da[LOW] - da[HIGH] if da else 0.0, ddry
 
 
-def targets(m, s, t, a, center=NOTHING):
-    """Complementarity targets, of the affine direction unless `center` says otherwise."""
-    bounded, values = of_pairs(s, s.bounded[a]), pairs.targets(vec(t.la[a]), vec(t.lb[a]), stops(m, s, t, a), center)
-    return [bounded[k] * values[k] for k in range(PAIRS)]
-
-
 def scales(m, t, a):
     """Usual sizes of the pairs of axis a: an effort and a motion."""
     length, h = m.axis_length[a][0], t.h
@@ -172,18 +171,13 @@ def usual(m, t, a):
     return t.axis_force[a][0] * m.axis_acceleration[a][0] * t.h * t.h
 
 
-def share(m, t, a):
-    """1/usual"""
-    return t.rate * t.rate / (t.axis_force[a][0] * m.axis_acceleration[a][0])
-
-
 def product_units(m, s, t, a):
     """Units of the products of the pairs: efforts that act there times a motion; those that do not slide creep by
     product / friction in a step."""
-    effort, per_motion = vec(t.axis_unit[a])
+    effort, motion, _ = vec(t.axis_unit[a])
     cut = t.mobility[a][0] * (effort + s.effort_limit[a][0]) / LIMITED
-    dry = (s.dry_friction[a][0] + FAINT * effort) / (STUCK * per_motion)
-    pressed = [(effort + t.la[a][k]) / (LIMITED * per_motion) for k in (LOW, HIGH)]
+    dry = motion * (s.dry_friction[a][0] + FAINT * effort) / STUCK
+    pressed = [motion * (effort + t.la[a][k]) / LIMITED for k in (LOW, HIGH)]
     return [*pressed, *(cut * (effort + t.la[a][k]) for k in (CUT, UNCUT)), dry, dry]
 
 
@@ -194,24 +188,24 @@ def stops(m, s, t, a):
 
 def errors(m, s, t, a, over, rows):
     """Errors that count against the tolerance: efforts, motions and their products, each in its own unit."""
-    effort, per_motion = vec(t.axis_unit[a])
-    units, stiff = product_units(m, s, t, a), 1.0 / t.mobility[a][0]
+    effort, _, per_motion = vec(t.axis_unit[a])
+    units, limit = product_units(m, s, t, a), effort + s.effort_limit[a][0]
     # what a stiff drive would like to apply is no measure, but it is rounded
-    cut = [stiff / (effort + s.effort_limit[a][0] + m.force_rounding * t.la[a][k]) for k in (CUT, UNCUT)]
+    cut = [rows[k] / (t.mobility[a][0] * (limit + m.force_rounding * t.la[a][k])) for k in (CUT, UNCUT)]
     dry = 1.0 / (effort + s.dry_friction[a][0])
-    weights = [per_motion, per_motion, *cut, dry, dry]
-    return [over[k] / units[k] for k in used(s)] + [weights[k] * rows[k] for k in used(s)]
+    judged = [per_motion * rows[LOW], per_motion * rows[HIGH], *cut, dry * rows[SLIP], dry * rows[BACK]]
+    return [over[k] / units[k] for k in used(s)] + [judged[k] for k in used(s)]
 
 
 @each_limited_axis
 def measure_axis(m, s, t, a):
     """Products of the pairs, and the norms of their rows."""
     flags = of_pairs(s, s.bounded[a])
-    over = excess(m, measure(t, vec(t.la[a]), vec(t.lb[a]), flags, stops(m, s, t, a), share(m, t, a)), flags)
+    over = excess(m, measure(t, vec(t.la[a]), vec(t.lb[a]), flags, stops(m, s, t, a), t.axis_share[a][0]), flags)
     rows = vec(t.lr[a])
     note(t, "norm", errors(m, s, t, a, over, rows))
     if SLIP in used(s):
-        note(t, "misfit", [t.axis_unit[a][1] * rows[PAIRS]])
+        note(t, "misfit", [t.axis_unit[a][2] * rows[PAIRS]])
 
 
 @each_limited_axis
@@ -219,7 +213,8 @@ def start_axis(m, s, t, a):
     """First guess of the pairs: the last ones, or their scales in lanes that start cold. What a drive's limit cuts off
     is guessed anew where its command jumps, as it does with the target of a stiff drive."""
     cold = on(t.cold)
-    t.axis_force[a][0] = heft(m, s, m.axis_body[a]) * m.axis_force_scale[a][0]
+    t.axis_force[a][0] = s.heft[m.axis_body[a]][0] * m.axis_force_scale[a][0]
+    t.axis_share[a][0] = 1.0 / usual(m, t, a)
     sizes = scales(m, t, a)
     t.mobility[a][0] = sizes[CUT][1] / sizes[CUT][0]
     command = s.effort[a][0] + s.kp[a][0] * s.target[a][0] + s.kd[a][0] * s.target_velocity[a][0]
@@ -259,9 +254,16 @@ def asked(s, t, a):
 
 @each_limited_axis
 def condense_axis(m, s, t, a):
-    """1/(a b) of the pairs, 0 for those at rest; used by `direction`."""
+    """What directions share: 1/(a b) of the pairs, 0 for those at rest; inverse pivots of motor and dry friction;
+    targets of the affine direction."""
+    bounded = of_pairs(s, s.bounded[a])
     for k in used(s):
-        t.li[a][k] = s.bounded[a][k] / (t.la[a][k] * t.lb[a][k])
+        t.li[a][k] = bounded[k] / (t.la[a][k] * t.lb[a][k])
+    _, q = ratios(s, t, a)
+    motor, dry = 1.0 + t.mobility[a][0] * (q[CUT] + q[UNCUT]), q[SLIP] + q[BACK] + (1.0 - bounded[SLIP])
+    store(t.pivots[a], [1.0 / motor, 1.0 / dry])
+    targets = pairs.targets(vec(t.la[a]), vec(t.lb[a]), stops(m, s, t, a))
+    put_pairs(s, t.lt[a], products(bounded, targets))
 
 
 def direct(s, t, a, k):
@@ -276,9 +278,9 @@ def direct(s, t, a, k):
 @each_limited_axis
 def affine_axis(m, s, t, a):
     """What the corrector needs of the affine direction: da db."""
-    da, db, _ = direct(s, t, a, targets(m, s, t, a))
+    da, db, _ = direct(s, t, a, of_pairs(s, t.lt[a]))
     bends = products(da, db)
-    sum_up(t, bends, share(m, t, a))
+    sum_up(t, bends, t.axis_share[a][0])
     put_pairs(s, t.lk[a], bends)
 
 
@@ -292,7 +294,7 @@ def correct_axis(m, s, t, a):
 @each_limited_axis
 def direct_axis(m, s, t, a):
     """Final direction of the pairs: affine targets and the corrector's together."""
-    da, db, t.ddry[a][0] = direct(s, t, a, targets(m, s, t, a, vec(t.lk[a])))
+    da, db, t.ddry[a][0] = direct(s, t, a, add(of_pairs(s, t.lt[a]), of_pairs(s, t.lk[a])))
     put_pairs(s, t.lda[a], da)
     put_pairs(s, t.ldb[a], db)
 

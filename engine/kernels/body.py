@@ -70,7 +70,8 @@ def momentum(h, h0, mass, J, v, om):
 
 @each_body
 def prepare_body(m, s, t, i):
-    """Set up a step: pose, world inertia, known part of the residual; first guess of V."""
+    """Set up a step: pose, world inertia, known part of the residual; first guess of V, which changes as it did in the
+    last step where it has been doing so."""
     h, h0 = t.h, s.h0
     x, q, v = vec(s.x[i]), vec(s.q[i]), vec(s.v[i])
     R = matrix(q)
@@ -86,7 +87,8 @@ def prepare_body(m, s, t, i):
     store(t.R[i], R)
     store(t.J[i], [J[0][0], J[0][1], J[0][2], J[1][1], J[1][2], J[2][2]])
     store(t.known[i], known)
-    store(t.V[i], v + om)
+    gained = scale(t.onwards, vec(t.gained[i]))
+    store(t.V[i], add(v, gained[:3]) + add(om, matvec(R, gained[3:])))
     if m.features.balls:
         store(t.q_before[i], integrator.advance(h0, (x, q), (scale(-1.0, v), scale(-1.0, om)))[1])
     inertia = vec(s.inertia[i])
@@ -159,6 +161,13 @@ def refuse_jump(m, s, t, i):
     t.good = select(jumped, 0.0, t.good)
 
 
+def note_change(s, t, i, change, gained):
+    """Add up how much velocities changed, and by how much that is not what they had changed before, as energies."""
+    for name, values in (("change", change), ("surprise", sub(change, gained))):
+        turn = t.size[i][0] * t.size[i][0] * dot(values[3:], values[3:])
+        setattr(t, name, getattr(t, name) + s.mass[i][0] * (dot(values[:3], values[:3]) + turn))
+
+
 @each_body
 def finish_body(m, s, t, i):
     """Commit the solved step to the state in the lanes that converged; w = R^T om, and q stays a unit quaternion."""
@@ -166,6 +175,8 @@ def finish_body(m, s, t, i):
     V, qn = vec(t.V[i]), vec(t.qn[i])
     R = mat(t.R[i])
     w = [R[0][k] * V[3] + R[1][k] * V[4] + R[2][k] * V[5] for k in range(3)]
+    gained, change = vec(t.gained[i]), sub(V[:3] + w, vec(s.v[i]) + vec(s.w[i]))
+    note_change(s, t, i, change, gained)
     size = sqrt(qn[0] * qn[0] + dot(qn[1:], qn[1:]))
     for target, values in ((s.x, vec(t.xn[i])), (s.q, [a / size for a in qn]), (s.v, V[:3]), (s.w, w)):
         for k, value in enumerate(values):

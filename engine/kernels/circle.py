@@ -156,18 +156,28 @@ def corrected(t, a, b, bends, usual):
 
 
 def reach(t, a, b, da, db, inverse):
-    """ratio = 1/(longest step that stays inside): of the normal pair, and of both cones.
+    """ratio = 1/(longest step that stays inside): of the normal pair, and of U; W follows, see `advance`.
 
-    The step alpha leaves a cone where |U + alpha dU|^2 (scalar^2 - vector^2) vanishes: with ratio = 1/alpha, at the
+    The step alpha leaves the cone where |U + alpha dU|^2 (scalar^2 - vector^2) vanishes: with ratio = 1/alpha, at the
     larger root of c ratio^2 + 2 b ratio + a = 0."""
     pairs.reach(t, a[:1], b[:1], da[:1], db[:1], inverse[:1])
-    ratio = t.ratio
-    for x, dx in zip(cones(a, b), cones(da, db), strict=True):
-        c, other = determinant(x), determinant(dx)
-        half = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
-        root = sqrt(maximum(half * half - other * c, 0.0))
-        ratio = maximum((root - half) / maximum(c, TINY), ratio)
-    t.ratio = ratio
+    (u, _), (du, _) = cones(a, b), cones(da, db)
+    c, other = determinant(u), determinant(du)
+    half = u[0] * du[0] - u[1] * du[1] - u[2] * du[2]
+    root = sqrt(maximum(half * half - other * c, 0.0))
+    t.ratio = maximum((root - half) / maximum(c, TINY), t.ratio)
+
+
+def advance(t, rough, a, b, da, db, target):
+    """Numbers one step along their direction, psi with W inside its cone and a product of at least `target` with U.
+
+    Where the sliding turns, a straight line leaves the cone of W early. No row has psi: it may be what it should be
+    beside the new eta, and need not shorten the step of all."""
+    pairs.advance(t, range(PAIRS), a, da)
+    pairs.advance(t, range(PAIRS), b, db)
+    u, w = cones(a, b)
+    least = length(w) + target / (u[0] + length(u))
+    a[1] = select(on(t.live) & on(rough), maximum(w[0], least), a[1])
 
 
 def sum_up(t, values, share):

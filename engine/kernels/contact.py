@@ -60,7 +60,7 @@ from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, sele
 from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact
 
 NOTHING = [0.0] * 6
-TICKS = 64.0  # parts of a step in which time is counted
+TICKS = 256.0  # parts of a step in which time is counted
 GAP, CREEP = 0.2, 10.0  # gaps and sliding are measured so many times as closely as joints
 # Of what gaps are allowed to miss, a contact sags at most; and of h^2/mass, it gives way to its force
 SAG, MOST_GIVE = 0.8, 1e-6
@@ -110,8 +110,15 @@ def per_length(m, t, c):
 
 
 def heft(m, s, t, c):
-    """Present mass over that with which the usual sizes were found."""
-    return t.heft[c][0] if is_between(m) else body.heft(m, s, m.contact_body[c])
+    """Present mass over that with which the usual sizes were found, of all that joints connect with the body: a light
+    part carries what leans on it."""
+    return t.heft[c][0] if is_between(m) else s.heft[m.contact_body[c]][0] + 0.0
+
+
+def weight(m, s, t, c):
+    """Weight of the contact's body alone, N."""
+    own = t.heft[c][0] if is_between(m) else body.heft(m, s, m.contact_body[c])
+    return own * m.contact_weight[c][0]
 
 
 def push(kind, m, t, c, wrench):
@@ -221,9 +228,8 @@ def prepare_contact(kind, m, s, t, c):
         here, new = between.prepare(m, t, c), on(t.cold) | on(t.new[c][0])
     else:
         here, new = ground.prepare(kind, m, s, t, c), on(t.cold)
-    mass = heft(m, s, t, c)
-    carried = maximum(s.ca[c][cone.NORMAL], mass * m.contact_weight[c][0])
-    t.usual_force[c][0] = select(on(t.cold), mass * m.contact_force_scale[c][0], carried)
+    carried = maximum(s.ca[c][cone.NORMAL], weight(m, s, t, c))
+    t.usual_force[c][0] = select(on(t.cold), heft(m, s, t, c) * m.contact_force_scale[c][0], carried)
     law, sizes = cone.of(m), scales(m, t, c)
     phi = gap(m, c, here)
     if m.features.soft:
@@ -350,9 +356,8 @@ def correct_contact(kind, m, s, t, c):
 @each_contact
 def update_contact(kind, m, s, t, c):
     """Pairs one step along their direction."""
-    which = range(cone.of(m).PAIRS)
-    pairs.advance(t, which, t.ca[c], t.cda[c])
-    pairs.advance(t, which, t.cb[c], t.cdb[c])
+    target = stopping(m, t, c) + t.center * usual(m, t, c)
+    cone.of(m).advance(t, roughness(s, c), t.ca[c], t.cb[c], t.cda[c], t.cdb[c], target)
 
 
 @each_contact

@@ -22,7 +22,7 @@ from math import factorial
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 
-from vigym.engine.kernels.quaternion import add, conjugate, cross, dot, matvec, multiply, scale
+from vigym.engine.kernels.quaternion import add, conjugate, cross, dot, matvec, multiply, scale, sub
 from vigym.engine.kernels.simd import less, select, shared, sqrt
 
 MOST_SPIN = 2.0  # h |om| stays below this, rad: the range of the polynomials below
@@ -143,27 +143,41 @@ def first_momentum(h, J, om):
 
 
 def first_momentum_slope(h, mass, J, om):
-    """Derivative by y (6 x 6) of the momenta over h with which a step begins: mass v/h and T^T J om.
+    """Derivative by y (6 x 6) of the momenta over h with which a step begins: mass v/h and P/h, P = A p, p = J om,
+    A = h T^T = I + [u]x + k [u]x^2.
 
-    k changes with z by (1 - 3 k) / (2 z) + k^2 / 2; that loses digits towards z = 0, where it counts for nothing."""
+    om changes by A^T dth / h, and with it p, u and k. As A^T leaves u alone, what A^T does to the latter two is known:
+
+        A J A^T + h/2 ((k g - 1) c I - [g p + k c u]x + u (p + k P)^T + (k (u x p + k c u - 2 p) + 2 k' w) u^T)
+
+    over h^2, with c = u.p, g = 1 - k z, w = u x (u x p) = c u - z p, and the derivative of k by z,
+    k' = (1 - 3 k) / (2 z) + k^2 / 2; that loses digits towards z = 0, where it counts for nothing."""
     u, p = scale(0.5 * h, om), matvec(J, om)
     k, z = curvature(u)
-    slope = (0.5 - 1.5 * k) / (z + 1e-20) + 0.5 * k * k
-    across = cross(u, p)
-    twice = scale(h * slope, cross(u, across))
-    bend = scale(0.5 * h * k, across)
-    half = scale(0.5 * h, p)
-    square = 1.0 / (h * h)
-    # by om_j, times h: p, u and k change by column j of J, h/2 e_j and h u_j slope
-    columns = []
-    for j in range(3):
-        unit = [1.0 if i == j else 0.0 for i in range(3)]
-        column = turned(u, k, [row[j] for row in J], 1.0)
-        turn = cross(unit, half)
-        column = add(add(column, turn), add(cross(unit, bend), scale(k, cross(u, turn))))
-        columns.append(add(column, scale(u[j], twice)))
+    slope = (1.0 - 3.0 * k) / (z + 1e-20) + k * k  # 2 k'
+    c, g, across = dot(u, p), 1.0 - k * z, cross(u, p)
+    w = sub(scale(c, u), scale(z, p))
+    P = add(add(p, across), scale(k, w))
+    A = add_skew([[k * u[i] * u[j] for j in range(3)] for i in range(3)], g, u)
+    AJ = [matvec(J, row) for row in A]
+    left = add(scale(k, sub(add(across, scale(k * c, u)), scale(2.0, p))), scale(slope, w))
+    right = add(p, scale(k, P))
+    square, half = 1.0 / (h * h), 0.5 / h
+    turning = [[u[i] * right[j] + left[i] * u[j] for j in range(3)] for i in range(3)]
+    turning = add_skew(turning, (k * g - 1.0) * c, scale(-1.0, add(scale(g, p), scale(k * c, u))))
     D = [[0.0] * 6 for _ in range(6)]
     for i in range(3):
         D[i][i] = mass * square
-        D[3 + i][3:] = scale(square, turned(u, k, [columns[j][i] for j in range(3)], 1.0))
+        for j in range(i, 3):
+            even = square * dot(AJ[i], A[j])
+            D[3 + i][3 + j] = even + half * turning[i][j]
+            if i != j:
+                D[3 + j][3 + i] = even + half * turning[j][i]
     return D
+
+
+def add_skew(M, k, v):
+    """M + k I + [v]x"""
+    (a, b, c), (d, e, f), (g, h, i) = M
+    x, y, z = v
+    return [[a + k, b - z, c + y], [d + z, e + k, f - x], [g - y, h + x, i + k]]

@@ -32,12 +32,16 @@ MARGIN, NEAR, NEAREST = 1e-3, 1e-2, 1e-6  # of the way to the boundary that a st
 STUCK = 0.2  # a step shorter than this is no progress
 LIFT = 100.0  # products are raised to so many mu when stuck, and CAUTION times more each further time
 CAUTION = 3.0
+PROGRESS = 0.1  # of mu where a lane was stuck before: below that, it is as if it had never been
 HIGHEST = 1e6  # in units of the usual sizes of a pair
 # Once a lane has been stuck, mu is not reduced faster than by SLOWLY caution (SLOWEST at most), then, after each step
 # longer than FULL, by BOLDER caution times that
 SLOWLY, SLOWEST, FULL, BOLDER = 0.03, 0.3, 0.9, 0.01
-# The floor of the warm start: RAISED after a step solved with an alpha below STUMBLE, else LOWERED, within these
-STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 3.0, 0.7, 0.002, 3.0
+# The floor of the warm start: RAISED after a step solved with an alpha below STUMBLE, else LOWERED, within these. Where
+# it is below LOW_FLOOR, a first alpha below HESITATE is enough; a high floor makes short steps itself
+STUMBLE, RAISED, LOWERED, LOWEST_FLOOR, HIGHEST_FLOOR = 0.5, 2.0, 0.7, 0.002, 3.0
+HESITATE, LOW_FLOOR = 0.9, 0.03
+STEADY = 0.1  # of the change in velocities, squared, may be new in motion that goes on as it did
 UNTOUCHED = 1e-5  # times the tolerance is what a first guess must meet to be the solution
 # Where a search starts, and where it starts again if it finds no end
 WARM, COLD, FAR = 0.0, 1.0, 2.0
@@ -155,7 +159,6 @@ def correct(m, s, t):
 @block
 def update(m, s, t):
     """Take the step, as long as all pairs stay positive and no body spins too fast."""
-    t.untouched = 0.0
     clear_sums(m, s, t)
     contact.direct_contact(m, s, t)
     axis.direct_axis(m, s, t)
@@ -168,17 +171,19 @@ def update(m, s, t):
     body.update_body(m, s, t)
     contact.update_contact(m, s, t)
     axis.update_axis(m, s, t)
+    t.untouched = 0.0
 
 
 @block
 def learn(m, s, t):
-    """The floor of the next warm start, from the shortest step of this one; anew where it did not converge."""
-    floor, stumbled = s.floor, less(t.shortest, STUMBLE)
+    """The floor of the next warm start, from how this one went; anew where it did not converge."""
+    floor, stumbled = s.floor, on(t.stumbled)
     tried, good = less(0.5, t.todo), on(t.good)
     if m.features.bounce:
         tried = tried & (~on(t.again))
     new = select(stumbled, minimum(RAISED * floor, HIGHEST_FLOOR), maximum(LOWERED * floor, LOWEST_FLOOR))
     s.floor = select(good, new, select(tried, m.first_floor, floor))
+    s.steady = select(good, select(less(t.surprise, STEADY * t.change), 1.0, 0.0), s.steady)
 
 
 def starts_left(t):
@@ -197,10 +202,15 @@ def lift_pairs(m, s, t):
 def start_search(m, s, t):
     """No lane has been stuck yet."""
     t.rate = 1.0 / t.h
-    t.caution = 1.0
+    t.caution = t.stuck_at = 1.0
     t.pace = 0.0
-    t.shortest = t.untouched = 1.0
+    t.stumbled = 0.0
+    t.untouched = 1.0
     t.floor = select(less(COLD + 0.5, t.cold), HIGHEST_FLOOR, s.floor)
+    t.change = t.surprise = 0.0
+    first = less(contact.TICKS - 0.5, t.todo) & less(t.cold, 0.5) & less(t.relax, 0.5)
+    # impacts take the first guess for the last velocity (impact.py)
+    t.onwards = 0.0 if m.features.bounce else select(first, s.steady * t.stride * (1.0 / contact.TICKS), 0.0)
 
 
 @block
@@ -271,12 +281,15 @@ def final_length(m, s, t):
 @block
 def choose_lift(m, s, t):
     """Stuck on the boundary, long before the residuals are small: raise all products to LIFT mu and go on from there,
-    higher and more slowly each time."""
+    higher and more slowly each time; but not if mu has become much smaller since the last time."""
     live = on(t.live)
     stuck = less(t.alpha, STUCK) & live
-    t.shortest = select(live, minimum(t.alpha, t.shortest), t.shortest)
-    lift = sqrt(LIFT * t.caution * t.mu)
+    short = less(t.alpha, select(on(t.untouched) & less(t.floor, LOW_FLOOR), HESITATE, STUMBLE))
+    t.stumbled = select(live & short, 1.0, t.stumbled)
+    caution = select(less(t.mu, PROGRESS * t.stuck_at), 1.0, t.caution)
+    lift = sqrt(LIFT * caution * t.mu)
     t.lift = select(stuck, minimum(lift, HIGHEST), 0.0)
-    t.caution = select(stuck, CAUTION * t.caution, t.caution)
+    t.caution = select(stuck, CAUTION * caution, t.caution)
+    t.stuck_at = select(stuck, t.mu, t.stuck_at)
     bolder = select(less(FULL, t.alpha), minimum(BOLDER * t.caution, 1.0), 1.0)
     t.pace = select(stuck, minimum(SLOWLY * t.caution, SLOWEST), bolder * t.pace)

@@ -123,14 +123,14 @@ def rotation(kr, has_law, m, t, i):
         e = relative_rotation(m, t.qn, i)
         return world([-2.0 * e[k] / e[0] for k in (1, 2, 3)]), [], []
     if kr == 1:
-        # rows of Im(e)_1 = Im(e)_2 = 0, twice: a and b; their null vector n = a x b is the axis at the solution
+        # rows of Im(e)_1 = Im(e)_2 = 0, twice: a and b. Their null vector a x b is the axis at the solution; the
+        # shortest vector with a . delta = -2 ex and b . delta = -2 ey is along ex a + ey b, as |e| = 1
         e0, ex, ey, ez = relative_rotation(m, t.qn, i)
         a, b = [e0, -ez, ey], [ez, e0, -ex]
-        n = cross(a, b)
-        size = 1.0 / dot(n, n)
-        delta = scale(-2.0 * size, add(scale(ex, cross(b, n)), scale(ey, cross(n, a))))
+        axis = cross(a, b)
+        delta = scale(-2.0 / axis[2], add(scale(ex, a), scale(ey, b)))
         angle = [2.0 * atan2(ez, e0)] if has_law else [0.0]
-        return world(delta), [world(scale(n[2] * size, n))], angle
+        return world(delta), [world(axis)], angle
     if kr == 2:
         # Hooke: axis 1 of the parent stays perpendicular to axis 2 of the child
         Rp = mat(t.Rn[m.parent[i]])
@@ -181,6 +181,7 @@ def move_joint(kind, m, s, t, i):
         for k, coordinate in enumerate(lengths + angles):
             if k >= kt:
                 coordinate = nearest_turn(coordinate, s.angle[a + k][0])
+            t.coordinate[a + k][0] = coordinate
             efforts[k] = law(s, t, a + k, coordinate, efforts[k])
     if kr == 3 and has_law:
         efforts[kt:] = ball.ball_law(m, s, t, i, a + kt, efforts[kt:])
@@ -197,7 +198,8 @@ def move_joint(kind, m, s, t, i):
             unit = unit + m.force_rounding * stiffest(s, t, a + k) * (far if k < kt else 1.0)
         note(t, "norm", [error / unit])
         if m.features.limits:
-            store(t.axis_unit[a + k], [unit, joint_per_length(m, t, i) if k < kt else 1.0])
+            per_length = joint_per_length(m, t, i) if k < kt else 1.0
+            store(t.axis_unit[a + k], [unit, 1.0 / per_length, per_length])
     force, torque = wrench[:3], wrench[3:]
     rho, arm = vec(t.rho0[i]), vec(t.arm0[i])
     store(t.r[c], sub(vec(t.r[c]), force + add(torque, cross(rho, force))))
@@ -234,16 +236,19 @@ def finish_joint(kind, m, s, t, i):
         s.wrench[i][j] = select(good, t.wrench[i][j], s.wrench[i][j])
     if is_floating(kind):
         return
-    kt, kr, _ = free(kind)
+    kt, kr, has_law = free(kind)
     a = m.first_axis[i]
-    _, _, lengths = translation(kt, m, t, i)
-    _, _, angles = rotation(kr, True, m, t, i)
-    new = [nearest_turn(angle, s.angle[a + kt + k][0]) for k, angle in enumerate(angles)]
-    changes = [value - s.angle[a + k][0] for k, value in enumerate(lengths + new)]
+    if has_law:  # as `move_joint` left them
+        new = [t.coordinate[a + k][0] + 0.0 for k in range(kt + (kr if kr < 3 else 0))]
+    else:
+        _, _, lengths = translation(kt, m, t, i)
+        _, _, angles = rotation(kr, True, m, t, i)
+        new = lengths + [nearest_turn(angle, s.angle[a + kt + k][0]) for k, angle in enumerate(angles)]
+    changes = [value - s.angle[a + k][0] for k, value in enumerate(new)]
     if kr == 3:  # their velocity is the relative angular velocity along the child's axes
-        new, turn = ball.coordinates(m, s, t, i, a + kt)
-        changes += turn
-    for k, (value, change) in enumerate(zip(lengths + new, changes, strict=True)):
+        turned, turn = ball.coordinates(m, s, t, i, a + kt)
+        new, changes = new + turned, changes + turn
+    for k, (value, change) in enumerate(zip(new, changes, strict=True)):
         s.angle[a + k][0] = select(good, value, s.angle[a + k][0])
         s.rate[a + k][0] = select(good, change / t.h, s.rate[a + k][0])
 

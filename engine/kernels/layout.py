@@ -95,7 +95,7 @@ def model_fields(features, size):
     shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
-        "max_iterations": (),  # of Newton
+        **scalars("max_iterations last_iterations"),  # of Newton: of an attempt, and of those in the shortest parts
         "order": (n,),  # bodies, parents first
         "child": (j,),
         "parent": (j,),  # world: n
@@ -161,6 +161,7 @@ def state_fields(features, size):
         # warm start: joint wrenches, contact pairs, axis pairs
         "floor": (),  # where it lifts pairs to, in units of their usual sizes
         "fresh": (),  # 1 if there is no last step to start from
+        "steady": (),  # 1 if velocities changed in the last step as in the one before
         "wrench": (j, 6),
         "ca": (c, cone_pairs),
         "cb": (c, cone_pairs),
@@ -178,6 +179,7 @@ def state_fields(features, size):
         "torque": (n, 3),
         # parameters
         "mass": (n, 1),
+        "heft": (n, 1),  # mass of all that joints connect with the body, over that in `nominal_mass`; follows `mass`
         "inertia": (n, 6),
         "friction": (c, 1),
         "restitution": (c, 1),
@@ -219,10 +221,11 @@ def scratch_fields(features, size):
         # substep; attempts so far
         **scalars("h rate live good cold lost relax another apart above falling again todo stride attempts"),
         # of joints' arms: see arms.py
-        **scalars("even even_before next round uneven taut pushed work owed energy_scale"),
+        **scalars("even even_before next round uneven taut pushed weighed work owed energy_scale"),
         # of the search: see interior_point.py
         **scalars(
-            "alpha ratio lift caution pace shortest untouched floor total count stopped mu center norm misfit poison"
+            "alpha ratio lift caution stuck_at pace stumbled untouched floor total count stopped mu center norm misfit "
+            "poison change surprise onwards"
         ),
         "x": (n + 1, 3),
         "q": (n + 1, 4),
@@ -237,6 +240,7 @@ def scratch_fields(features, size):
         "pull": (n + 1, 1),
         "per_length": (n + 1, 1),
         "V": (n, 6),  # v, om
+        "gained": (n, 6),  # by which v and w changed in the last step
         "tangent": (n, integrator.KEPT),
         "xn": (n + 1, 3),
         "x_before": (n + 1, 3),
@@ -285,17 +289,20 @@ def scratch_fields(features, size):
         "g2": (size.n_loops, 6),
         "w_loop": (size.n_loops, 6),
         "loop_rows": (size.n_loops, 6, 6),
+        "coordinate": (a, 1),  # of axes with a law, turns counted, at the next pose
         "drive_slope": (a, 1),
         "passive_slope": (a, 1),
         "apparent": (a, 1),
         "mobility": (a, 1),
         "axis_force": (a, 1),  # usual force, N
-        "axis_unit": (a, 2),  # effort by which errors are judged, and 1/motion
+        "axis_unit": (a, 3),  # effort and motion by which errors are judged, and 1/motion
+        "axis_share": (a, 1),  # 1/usual size of a product
         "dphi": (a, 1),
         "dmotion": (several, 1),
         "fall": (several, 1),
         "asked": (several, 1),
-        **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lda", "ldb", "lk"]},
+        **{name: (a, AXIS_PAIRS) for name in ["la", "lb", "li", "lt", "lda", "ldb", "lk"]},
+        "pivots": (a, 2),  # inverse ones, of the motor and of dry friction
         "lr": (a, AXIS_PAIRS + 1),
         "dry": (a, 1),
         "command": (a, 1),

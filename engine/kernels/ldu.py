@@ -14,7 +14,7 @@ A floating body keeps H = D (6x6).
 """
 
 from vigym.engine.kernels import ball, loop, touching
-from vigym.engine.kernels.axis import NOTHING, change_of_effort, targets
+from vigym.engine.kernels.axis import NOTHING, change_of_effort, of_pairs
 from vigym.engine.kernels.joint import advance_wrench, free, is_ball, is_floating, wrench_size
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block
@@ -128,7 +128,7 @@ def eliminate(kind, m, s, t, i):
     if has_law:
         H = [add(a, b) for a, b in zip(H, axis_stiffness(kind, m, s, t, i), strict=True)]
         if s.features.limits:
-            rN = sub(rN, known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a]))))
+            rN = sub(rN, known_effort(kind, m, s, t, i, lambda a: (of_pairs(s, t.lt[a]), vec(t.lr[a]))))
     H = lu(H)
     G = lu_solve_columns(H, ND) if k else []
     size = wrench_size(kind)
@@ -280,7 +280,7 @@ def open_loops(kind, m, s, t, i):
     if has_law:
         stiffness = coordinate_stiffness(kind, m, s, t, i)
         if s.features.limits:
-            known = known_effort(kind, m, s, t, i, lambda a: (targets(m, s, t, a), vec(t.lr[a])))
+            known = known_effort(kind, m, s, t, i, lambda a: (of_pairs(s, t.lt[a]), vec(t.lr[a])))
     loop.open_loop(kt, kr, m, s, t, i, effort_axes(kind, t, i), stiffness, turning, known)
 
 

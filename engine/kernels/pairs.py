@@ -14,22 +14,20 @@ LEAST = 0.1  # products are sent to this part of what they have to be
 def warm(a, b, scale_a, scale_b, floor):
     """The last step's pair lifted back to a b >= floor^2 in units of its scales: the larger number stays, the smaller
     one gives way. All pairs then start on about the same central path, and know which of the two is large."""
-    a, b = a / scale_a, b / scale_b
-    flip = less(a, b)
-    large = maximum(select(flip, b, a), floor)
-    small = maximum(select(flip, a, b), floor * floor / maximum(large, 1e-300))
-    return scale_a * select(flip, small, large), scale_b * select(flip, large, small)
+    flip = less(scale_b * a, scale_a * b)
+    large = maximum(select(flip, b, a), floor * select(flip, scale_b, scale_a))
+    least = floor * floor * (scale_a * scale_b) / maximum(large, 1e-300)
+    small = maximum(select(flip, a, b), least)
+    return select(flip, small, large), select(flip, large, small)
 
 
 def warm_gap(a, b, scale_a, scale_b, floor):
     """As `warm`, for a normal force and a gap: where neither is large, the gap opens and the force stays light. It may
     be one that is not needed, and would stay where it is put."""
-    a, b = a / scale_a, b / scale_b
-    is_open = less(a, b)
-    force, gap = maximum(a, LIGHT), maximum(b, floor)
-    gap = select(is_open, gap, maximum(b, minimum(floor, floor * floor / force)))
-    force = select(is_open, floor * floor / maximum(gap, 1e-300), force)
-    return scale_a * force, scale_b * gap
+    is_open = less(scale_b * a, scale_a * b)
+    force, gap = maximum(a, LIGHT * scale_a), maximum(b, floor * scale_b)
+    other = floor * floor * (scale_a * scale_b) / maximum(select(is_open, gap, force), 1e-300)
+    return select(is_open, other, force), select(is_open, gap, maximum(b, minimum(floor * scale_b, other)))
 
 
 def open_pair(room, scale_a, scale_b):
@@ -81,19 +79,20 @@ def excess(m, values, flags):
     return [value - flags[k] * smoothing(m) for k, value in enumerate(values)]
 
 
-def targets(a, b, stops, center):
-    """Complementarity targets: where products stop, and `center` more (0 for the affine direction)."""
-    return [(center[k] + stops[k]) - product for k, product in enumerate(products(a, b))]
+def targets(a, b, stops):
+    """Complementarity targets of the affine direction: where products stop."""
+    return [stops[k] - product for k, product in enumerate(products(a, b))]
 
 
 def note(t, norm, values):
-    """Take the largest |value| into the field `norm`; their sum, in `poison`, shows a NaN that a maximum would hide."""
-    largest, poison = getattr(t, norm), t.poison
-    for value in values:
-        largest = maximum(absolute(value), largest)
-        poison = poison + value
-    setattr(t, norm, largest)
-    t.poison = poison
+    """Take the largest |value| into the field `norm`; their sum, in `poison`, shows a NaN that a maximum would hide.
+
+    Both are worked out among the values first: a long chain through the fields would be what a sweep waits for."""
+    most = absolute(values[0])
+    for value in values[1:]:
+        most = maximum(absolute(value), most)
+    setattr(t, norm, maximum(most, getattr(t, norm)))
+    t.poison = t.poison + sum_of(values)
 
 
 def reach(t, a, b, da, db, inverse):

@@ -102,9 +102,15 @@ def measure(t, a, b, flags, stop, share):
     return pairs.measure(t, a, b, flags, [stop] * PAIRS, share)
 
 
+def advance(t, rough, a, b, da, db, target):
+    """Pairs one step along their direction."""
+    pairs.advance(t, range(PAIRS), a, da)
+    pairs.advance(t, range(PAIRS), b, db)
+
+
 def targets(a, b, stop):
     """Complementarity targets of the affine direction."""
-    return pairs.targets(a, b, [stop] * PAIRS, [0.0] * PAIRS)
+    return pairs.targets(a, b, [stop] * PAIRS)
 
 
 def bends(t, da, db, share):

@@ -125,11 +125,11 @@ def matrix(q):
     ]
 
 
-def atan(x):
-    """Arc tangent to machine precision: one reduction step and a rational function (Cephes)."""
-    size = absolute(x)
-    large, middle = less(2.414213562373095, size), less(0.66, size)
-    reduced = select(large, -1.0 / select(large, size, 1.0), select(middle, (size - 1.0) / (size + 1.0), size))
+def angle_to(x, y):
+    """Angle of the point (x, y), both of them 0 or more, to machine precision: one reduction step, to a tangent that is
+    y/x, (y - x)/(y + x) or -x/y, and a rational function (Cephes). The point (0, 0) has none."""
+    large, middle = less(2.414213562373095 * x, y), less(0.66 * x, y)
+    reduced = select(large, -1.0 * x, select(middle, y - x, y)) / select(large, y, select(middle, y + x, x))
     start = select(large, np.pi / 2, select(middle, np.pi / 4, 0.0))
     z = reduced * reduced
     p = (
@@ -144,16 +144,14 @@ def atan(x):
         (((z + 2.485846490142306297962e1) * z + 1.650270098316988542046e2) * z + 4.328810604912902668951e2) * z
         + 4.853903996359136964868e2
     ) * z + 1.945506571482613964425e2
-    value = start + (reduced + reduced * (p / q))
-    return select(less(x, 0.0), -value, value)
+    return start + (reduced + reduced * (p / q))
 
 
 def atan2(y, x):
     """Angle of the point (x, y) in (-pi, pi]; (0, 0) gives 0."""
-    flat = less(absolute(x), 1e-300)
-    ratio = atan(y / select(flat, select(less(x, 0.0), -1e-300, 1e-300), x))
-    turned = select(less(y, 0.0), ratio - np.pi, ratio + np.pi)
-    return select(less(x, 0.0), turned, ratio)
+    acute = angle_to(maximum(1e-300, absolute(x)), absolute(y))
+    angle = select(less(x, 0.0), np.pi - acute, acute)
+    return select(less(y, 0.0), -angle, angle)
 
 
 def nearest_turn(angle, guess):
@@ -182,7 +180,7 @@ def rotation_vector(e):
     uu = dot(u, u)
     small = less(uu, 1e-8)
     size = sqrt(select(small, 1e-8, uu))
-    acute = atan(size / maximum(absolute(c), 1e-300))
+    acute = angle_to(maximum(1e-300, absolute(c)), size)
     half = select(less(c, 0.0), np.pi - acute, acute)
     # series in uu = sin^2(a/2) where the closed forms lose digits
     factor = select(small, 2.0 + uu * (1.0 / 3.0), 2.0 * half / size)

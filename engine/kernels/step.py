@@ -2,9 +2,9 @@
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
 repeats it from other starts (interior_point.py), then with friction bounded by known forces (cone.py), then in halves,
-quarters, ... sixty-fourths; if that fails too, it is left as it was before the step, says so, and takes no part in the
+quarters, ... 256ths; if that fails too, it is left as it was before the step, says so, and takes no part in the
 rest of the call. One whose joints act too far off repeats it with other arms (arms.py). Time is counted in TICKS,
-sixty-fourths of dt.
+256ths of dt.
 """
 
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint
@@ -12,6 +12,7 @@ from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.collision.groups import join_energies, join_impacts
+from vigym.engine.kernels.collision.poses import LOOKS
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.interior_point import (
@@ -29,7 +30,7 @@ from vigym.engine.kernels.interior_point import (
     starts_left,
 )
 from vigym.engine.kernels.publish import publish_body, publish_contact
-from vigym.engine.kernels.quaternion import dot, store, vec
+from vigym.engine.kernels.quaternion import dot, store, sub, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
@@ -37,8 +38,8 @@ from vigym.engine.kernels.sweep import each_axis, each_body
 # which they end
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
-HALVINGS = 6
-LOOKS = 3.0  # times that a step is solved again with what bodies have gone into
+HALVINGS = 8
+PATIENT = 4.0  # ticks, and less: parts in which a search may take its time
 MOST_ATTEMPTS = 2e4  # of a step: more than any that ends by itself has needed
 
 
@@ -63,11 +64,13 @@ def step(m, states, t, first, last, repeat, resumed):
                 start_rebound(m, s, t)
                 if any_lane(t, "even"):
                     look_back(m, s, t)
-                for _ in range(m.max_iterations):
+                for iteration in range(m.last_iterations):
                     residual(m, s, t)
                     if any_lane(t, "even"):
                         even_arms(m, s, t)
                     measure(m, s, t)
+                    if iteration == m.max_iterations:
+                        lose_patience(m, s, t)
                     if not any_lane(t, "live"):
                         break
                     newton_step(m, s, t)
@@ -75,6 +78,9 @@ def step(m, states, t, first, last, repeat, resumed):
                         lift_pairs(m, s, t)
                 judge_bodies(m, s, t)
                 review(m, s, t, g)
+                judge_pull(m, s, t)
+                if any_lane(t, "weighed"):
+                    weigh_work(m, s, t)
                 judge_substep(m, s, t)
                 join_energies(m, s, t, g)
                 finish_substep(m, s, t)
@@ -138,18 +144,36 @@ def start_rebound(m, s, t):
 
 
 @block
+def lose_patience(m, s, t):
+    """Stop the lanes that can still try much shorter parts."""
+    t.live = select(less(t.stride, PATIENT + 0.5), t.live, 0.0)
+
+
+@block
 def judge_bodies(m, s, t):
     """Refuse solutions that are not the one that is meant."""
     body.refuse_jump(m, s, t)
 
 
 @block
-def judge_substep(m, s, t):
-    """Refuse solutions whose arms, or bounds of friction, are not those that were found; energies of an impact."""
-    arms.move_by_mean(m, s, t)
+def judge_pull(m, s, t):
+    """Where joints pull too hard, and which lanes must know the work of their joints."""
     arms.pull_joint(m, s, t)
     arms.pull_body(m, s, t)
     arms.push_contact(m, s, t)
+    arms.choose_weighed(m, s, t)
+
+
+@block
+def weigh_work(m, s, t):
+    """Work of joints, and the energy that it is compared with."""
+    arms.move_by_mean(m, s, t)
+    arms.work_joint(m, s, t)
+
+
+@block
+def judge_substep(m, s, t):
+    """Refuse solutions whose arms, or bounds of friction, are not those that were found; energies of an impact."""
     arms.judge_arms(m, s, t)
     if m.features.contacts:
         start_judging(m, s, t)
@@ -231,7 +255,9 @@ def first_stride(excess):
 
 @each_body
 def remember_body(m, s, t, i):
-    """What to go back to; and a shorter stride for bodies that already spin too fast for dt."""
+    """What to go back to; what the last step changed; and a shorter stride for bodies that spin too fast for dt."""
+    gained = sub(vec(s.v[i]) + vec(s.w[i]), vec(s.old_v[i]) + vec(s.old_w[i]))
+    store(t.gained[i], [select(on(s.fresh), 0.0, change) for change in gained])
     for old, now in ((s.old_x, s.x), (s.old_q, s.q), (s.old_v, s.v), (s.old_w, s.w)):
         for k, value in enumerate(vec(now[i])):
             old[i][k] = value

@@ -15,7 +15,20 @@ from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import multiply, rotate
 from vigym.engine.shapes import Color, Shape
-from vigym.engine.validation import Array, count, number, read_only, show, suggestion, unit_quaternion, vector
+from vigym.engine.validation import (
+    Array,
+    choice,
+    count,
+    file_path,
+    flag,
+    number,
+    read_only,
+    show,
+    suggestion,
+    unit_quaternion,
+    vector,
+    words,
+)
 from vigym.formats.urdf.build import add_contacts, build
 from vigym.formats.urdf.contact import CYLINDERS
 from vigym.formats.urdf.parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
@@ -137,15 +150,17 @@ def read_urdf(
     """
     if isinstance(path, str) and path.lstrip().startswith("<"):
         raise MechanismError(f"path must be that of a file, got its text: {show(path)}; write it to a file first")
-    file = Path(path)
-    _check_choice(floating, (True, False), "floating")
+    file = Path(file_path(path, error=MechanismError))
+    floating, repair_inertia = flag(floating, "floating"), flag(repair_inertia, "repair_inertia")
+    if isinstance(contacts, str):
+        raise MechanismError(f"contacts must be a list of names of links, got {contacts!r}; give [{contacts!r}]")
+    links_to_touch = None if contacts is None else words(contacts, "contacts (names of links)")
     friction = number(friction, "friction", at_least=0.0)
     rim_points = count(rim_points, "rim_points")
     base = Pose(vector(position, (3,), "position"), unit_quaternion(orientation, "orientation"))
-    options = Options(bool(floating), base, number(default_mass, "default_mass", at_least=0.0), repair_inertia)
-    _check_choice(cylinders, CYLINDERS, "cylinders")
-    _check_choice(mimic, MIMIC, "mimic")
-    folders = {name: Path(folder) for name, folder in (packages or {}).items()}
+    options = Options(floating, base, number(default_mass, "default_mass", at_least=0.0), repair_inertia)
+    cylinders, mimic = choice(cylinders, CYLINDERS, "cylinders"), choice(mimic, MIMIC, "mimic")
+    folders = _folders({} if packages is None else packages)
 
     with np.errstate(over="ignore", invalid="ignore"):  # what is too large is an error that says where it is
         robot = parse(file)
@@ -157,7 +172,7 @@ def read_urdf(
         if not arrangement.bodies():
             raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
         mechanism = build(arrangement, list(joints.values()))
-        touching = [links[name] for name in _contact_links(robot, links, contacts, options.floating)]
+        touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating)]
         add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
 
         model = UrdfModel(
@@ -176,9 +191,11 @@ def read_urdf(
     return model
 
 
-def _check_choice(value: object, known: Sequence[object], what: str) -> None:
-    if value not in known:
-        raise MechanismError(f"{what} must be one of {', '.join(map(repr, known))}, got {show(value)}")
+def _folders(packages: Mapping[str, str | PathLike[str]]) -> dict[str, Path]:
+    """Folders of packages by name; an error if they are anything else."""
+    if not isinstance(packages, Mapping) or not all(isinstance(name, str) for name in packages):
+        raise MechanismError(f"packages must be a dictionary of names and folders, got {show(packages)}")
+    return {name: Path(file_path(folder, f"packages[{name!r}]", MechanismError)) for name, folder in packages.items()}
 
 
 def _some(robot: Element, tag: str) -> list[Element]:
@@ -218,16 +235,14 @@ def _mimics(joints: Mapping[str, JointPart], mimic: str) -> dict[str, Mimic]:
 
 
 def _contact_links(
-    robot: Element, links: Mapping[str, Link], contacts: Iterable[str] | None, floating: bool
+    robot: Element, links: Mapping[str, Link], contacts: Sequence[str] | None, floating: bool
 ) -> list[str]:
     if contacts is None:
         return list(links) if floating else []
-    if isinstance(contacts, str):
-        raise MechanismError(f"contacts must be a list of link names, got {contacts!r}; give [{contacts!r}]")
     names = list(dict.fromkeys(contacts))
     for name in names:
         if name not in links:
-            raise robot.error(f"contacts: link {show(name)} is unknown; {suggestion(str(name), links)}")
+            raise robot.error(f"contacts: link {show(name)} is unknown; {suggestion(name, links)}")
         if not links[name].collisions:
             raise links[name].element.error("contacts: it has no <collision>; add one, or leave the link out")
     return names

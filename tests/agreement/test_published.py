@@ -157,7 +157,7 @@ def test_a_step_that_fails_tells_of_the_state_that_stays():
     sim = thrown(1)
     sim.step(repeat=3)
     gaps, velocities = sim.contact_gaps(), sim.contact_velocities()
-    sim._lanes.constants.max_iterations[...] = 1  # nothing is solved any more
+    sim._lanes.constants.last_iterations[...] = 1  # nothing is solved any more
     sim.step(force=np.full((1, 1, 3), 50.0))
     assert not sim.status.converged.any()
     np.testing.assert_array_equal(sim.contact_gaps(), gaps)

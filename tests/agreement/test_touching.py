@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vigym import Box, Capsule, Mechanism, Simulator
+from vigym.benchmarks.touching.piles import dropped
 
 
 def snake(links: int = 5) -> Mechanism:
@@ -71,3 +72,33 @@ def test_kernels_do_the_same_uncompiled():
             sim.step()
         np.testing.assert_allclose(plain.state.v, compiled.state.v, atol=1e-7)
     assert len(compiled.contacts()) == len(plain.contacts()) > 0
+
+
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_contacts_that_come_and_go_differently(num_threads):
+    # seven heaps that start at other heights, in other turns: what is near differs in every lane; the environment at
+    # any place in the batch is the one alone, to the bit
+    def heap(num_envs: int, threads: int = 1) -> Simulator:
+        return Simulator(dropped(3, 4), dt=0.01, num_envs=num_envs, num_threads=threads)
+
+    rng, order = np.random.default_rng(4), [6, 0, 3, 5, 1, 2, 4]
+    batch, shuffled = heap(7, num_threads), heap(7, num_threads)
+    x, q, *_ = batch.state
+    x[..., 2] *= rng.uniform(0.8, 1.2, (7, 1))
+    v = rng.normal(size=x.shape)
+    batch.set_state(x=x, q=q, v=v)
+    shuffled.set_state(x=x[order], q=q[order], v=v[order])
+    near, states = [], []
+    for _ in range(100):
+        batch.step()
+        shuffled.step()
+        np.testing.assert_array_equal(shuffled.state.x, batch.state.x[order])
+        near.append(np.bincount(batch.contacts().env, minlength=7))
+        states.append(batch.state.x)
+    assert (np.ptp(near, axis=1) > 0).mean() > 0.5
+    for env in (0, 2, 6):
+        alone = heap(1)
+        alone.set_state(x=x[env], q=q[env], v=v[env])
+        for state in states:
+            alone.step()
+            np.testing.assert_array_equal(alone.state.x[0], state[env])

@@ -229,7 +229,7 @@ def test_a_rebound_that_cannot_be_solved_is_given_up():
     sim.set_state(x=[[0, 0, RADIUS + 0.02]], v=[[0, 0, -3.0]])
     advance(sim, 1)
     before = sim.state
-    limit, usual = sim._lanes.constants.max_iterations, sim._lanes.constants.max_iterations.copy()
+    limit, usual = sim._lanes.constants.last_iterations, sim._lanes.constants.last_iterations.copy()
     limit[...] = 1  # iterations: nothing is solved any more
     sim.step()
     assert not sim.status.converged.any()

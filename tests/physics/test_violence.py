@@ -8,6 +8,8 @@ from scipy.spatial.transform import Rotation
 from vigym import Mechanism, Simulator
 from vigym.assets import unitree_a1
 from vigym.assets.unitree_a1 import STANDING
+from vigym.engine.kernels.integrator import MOST_SPIN
+from vigym.engine.kernels.step import TICKS
 
 H = 0.01
 
@@ -75,10 +77,10 @@ def test_momentum_of_fast_spins():
 
 
 def test_a_torque_that_no_step_can_follow():
-    # w = h tau / J beyond 1.9 * 16 / h, in every second environment; the others are not disturbed.
+    # w = h tau / J beyond MOST_SPIN TICKS / h, in every second environment; the others are not disturbed.
     h, mad = H, np.arange(8) % 2 == 1
     torque = np.zeros((8, 1, 3))
-    torque[:, 0, 0] = np.where(mad, 50 * 2 / h * 0.1 / h, 0.5)
+    torque[:, 0, 0] = np.where(mad, 2 * MOST_SPIN * TICKS / h * 0.1 / h, 0.5)
     sim, calm = (Simulator(free_body(), dt=h, num_envs=8) for _ in range(2))
     solved = survive(sim, 5, torque=torque)
     assert (solved[~mad] == 1.0).all()

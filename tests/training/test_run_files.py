@@ -19,7 +19,7 @@ from vigym.__main__ import main
 from vigym.engine.durable import read_checked
 from vigym.envs.controllers.learned import LearnedPolicy
 from vigym.training import plain
-from vigym.training.runs import Run
+from vigym.training.runs import Run, read_json, write_json
 from vigym.training.sb3 import checkpoints, models, monitor, state
 
 MONITOR = "0.monitor.csv"
@@ -103,6 +103,64 @@ def test_both_descriptions_damaged_is_one_error(folder):
         main(["train", "--resume", str(folder)])
 
 
+LACKING = object()
+RUN_KEYS = [
+    *(("algo",), ("seed",), ("vigym",), ("vigym", "backend"), ("vigym", "threads"), ("vigym", "eval_every")),
+    *(("vigym", "eval_episodes"), ("vigym", "checkpoint_every"), ("settings", "n_timesteps"), ("settings", "n_envs")),
+    *(("settings", "n_epochs"), ("settings", "gamma")),
+]
+CHECKPOINT_KEYS = [
+    *(("model",), ("monitor",), ("monitor", "length"), ("monitor", "sha256"), ("callbacks",), ("callbacks", "spent")),
+    *(("callbacks", "spent", "cpu"), ("callbacks", "evaluations"), ("callbacks", "evaluations", "history")),
+    *(("callbacks", "evaluations", "best"), ("callbacks", "evaluations", "policy"), ("model", "networks")),
+    *(("model", "attributes", "num_timesteps"), ("model", "env"), ("model", "normalisation"), ("model", "recent")),
+    *(("model", "generators", "numpy"), ("model", "networks", "policy.optimizer", "state", 0, "exp_avg")),
+]
+
+
+def changed(tree, keys, value):
+    """A copy of nested dictionaries with another value under these keys, or none."""
+    first, *rest = keys
+    new = changed(tree[first], rest, value) if rest else value
+    return {key: item for key, item in tree.items() if key != first} | ({} if new is LACKING else {first: new})
+
+
+@pytest.mark.parametrize("keys", RUN_KEYS, ids="-".join)
+def test_descriptions_of_strangers_are_refused_by_key(keys, folder):
+    """Checksums find damage, not intent: they are those of what is there."""
+    told = read_json(folder / "run.json")
+    optional = {"n_epochs": (LACKING, 10**30), "gamma": (LACKING, -1, 0.5, 10**30)}.get(keys[-1], ())
+    for value in (LACKING, None, "x", -1, [], {"x": 1}, 0.5, float("nan"), 10**30):
+        if value in optional:
+            continue
+        for path in (folder / "run.json", folder / tiny.ENV / "run.json"):
+            write_json(path, changed(told, keys, value))
+        with pytest.raises(SystemExit) as end:
+            main(["train", "--resume", str(folder)])
+        assert keys[-1] in str(end.value), value
+        assert optional or str(folder) in str(end.value)
+
+
+@pytest.mark.parametrize("keys", CHECKPOINT_KEYS, ids=lambda keys: "-".join(map(str, keys)))
+def test_checkpoints_of_strangers_are_refused_by_key(keys, folder):
+    before, last = (checkpoints.path_of(folder, steps) for steps in checkpoints.found(folder))
+    before.unlink()
+    state = plain.load(last)
+    for value in (LACKING, None, {"x": 1}, *([] if keys[-1] == "history" else [[]])):
+        plain.save(last, changed(state, keys, value))
+        with pytest.raises(SystemExit) as end:
+            main(["train", "--resume", str(folder)])
+        assert last.name in str(end.value), value
+
+
+def test_a_checkpoint_that_lacks_something_is_passed_over(folder, killed, capsys):
+    last = checkpoints.path_of(folder, checkpoints.found(folder)[-1])
+    plain.save(last, changed(plain.load(last), ("callbacks", "spent"), LACKING))
+    assert main(["train", "--resume", str(folder)]) == 0
+    assert f"{last}, callbacks is not what `vigym train` writes: it has no 'spent'; going on" in capsys.readouterr().err
+    assert tiny.outcome(folder) == killed[1]
+
+
 def test_no_damage_of_a_policy_is_silent(folder):
     path = folder / "best_policy.npz"
     data = path.read_bytes()
@@ -166,7 +224,7 @@ def test_no_fault_while_a_checkpoint_is_written_loses_the_one_before(folder, tmp
     names = [f"checkpoint_{at}.npz" for at in (steps, steps + 1)]
     runs = run_with_faults(
         tmp_path,
-        lambda there: checkpoints.save(there, model, {}),
+        lambda there: checkpoints.save(there, model, content["callbacks"]),
         check,
         prepare=prepare,
         makes=(*names, MONITOR),

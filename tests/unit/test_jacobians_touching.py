@@ -12,6 +12,7 @@ from vigym.engine.kernels.collision.detect import find_contacts
 from vigym.engine.kernels.interior_point import factorize, residual, start_bodies, start_pairs, substitute
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
+from vigym.engine.recalled import copy_contacts
 
 STEP, DT = 1e-30, 0.01
 UNKNOWNS = ("V", "wrench", "touch_ca", "touch_cb")
@@ -100,14 +101,7 @@ def stores(sim: Simulator, dtype: type, known: Group | None = None, shaken: floa
         find_contacts(m, s, t, 0)
         t.V[...] /= 4.0
     else:
-        for kind in t.store.growing:
-            t.store.grow(kind, 0, known.store.capacity[kind][0])
-        for name, field in known.store.grown[0].items():
-            t.store.grown[0][name][...] = field
-        for name in ("n_slots", "n_near", "n_blocks", "n_links"):
-            t.scalars[name][...] = known.scalars[name]
-        for name in ("first_link", "link_count", "first_fill", "own_block", "has_own"):
-            getattr(t, name)[...] = getattr(known, name)
+        copy_contacts(known, t)
     start_pairs(m, s, t)
     return m, s, t
 

@@ -328,10 +328,21 @@ def test_what_cannot_be_read_is_not_recorded(tmp_path):
     sim, path = boxes(1), tmp_path / "run.vigym"
     path.write_bytes(b"precious")
     for look in ({"title": 3}, {"camera": {"distance": np.nan}}, {"planes": [((0, 0, 0), 0.0)]}):
-        with pytest.raises(InputError, match=r"run\.vigym"):
+        with pytest.raises(InputError, match=r"run\.vigym|title"):
             sim.record(path, **look)
     assert path.read_bytes() == b"precious"
     assert not sim.recorders
+
+
+def test_a_link_to_a_recording_is_the_same_file(tmp_path):
+    """Two recorders would write over each other's frames."""
+    sim, path, link = boxes(1), tmp_path / "run.vigym", tmp_path / "link.vigym"
+    link.symlink_to(path)
+    with sim.record(path):
+        with pytest.raises(InputError, match="is being recorded to already"):
+            sim.record(link)
+        sim.step()
+    assert len(Recording.load(link)) == 2
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")

@@ -203,7 +203,7 @@ def test_what_overlap_may_be():
         lambda how: sim.set_joint_state(np.zeros(0), overlap=how),
         lambda how: Simulator(two_balls(), overlap=how),
     ):
-        with pytest.raises(InputError, match="overlap must be one of error, separate, keep, got 'push'"):
+        with pytest.raises(InputError, match="overlap must be one of 'error', 'separate', 'keep', got 'push'"):
             call("push")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vigym.engine.errors import InputError
 from vigym.training import checkpoints, plain
 from vigym.training.evaluations import Evaluations
-from vigym.training.runs import read_json, write_json
+from vigym.training.runs import Told, read_json, write_json
 
 if TYPE_CHECKING:
     from ray.rllib.algorithms.algorithm import Algorithm
@@ -59,7 +59,7 @@ def check(folder: Path) -> None:
     """InputError if the folder is not as `seal` found it."""
     if not (folder / CHECKSUMS).exists():
         raise InputError(f"{folder} is damaged or of an earlier version of vigym: it has no {CHECKSUMS}")
-    expected, here = read_json(folder / CHECKSUMS), checksums(folder)
+    expected, here = Told(read_json(folder / CHECKSUMS), str(folder / CHECKSUMS)).values, checksums(folder)
     for name in sorted(expected.keys() | here.keys()):
         if expected.get(name) != here.get(name):
             wrong = "is missing" if name not in here else "does not match its checksum"

@@ -17,12 +17,12 @@ from tqdm import tqdm
 
 from vigym.engine.errors import InputError
 from vigym.training import plain
-from vigym.training.evaluations import Evaluations
+from vigym.training.evaluations import Evaluations, check_kept
 from vigym.training.rllib.checkpoints import CHECKPOINT, STATE, last, save
 from vigym.training.rllib.cluster import connect
 from vigym.training.rllib.config import check, configuration
 from vigym.training.rllib.export import policy_of
-from vigym.training.runs import Run
+from vigym.training.runs import Run, Told
 from vigym.training.stopping import Stop
 
 
@@ -48,7 +48,10 @@ def train(run: Run, runners: int, steps: int) -> None:
     """Train from the checkpoint after so many steps, or from the start if these are 0."""
     algorithm, evaluations = build(run, runners, steps), Evaluations(run)
     if steps:
-        evaluations.restore(plain.load(run.folder / CHECKPOINT.format(steps) / STATE))
+        path = run.folder / CHECKPOINT.format(steps) / STATE
+        kept = plain.load(path)
+        check_kept(Told(kept, str(path)))
+        evaluations.restore(kept)
     else:
         run.write()
     each = algorithm.config.num_envs_per_env_runner

@@ -14,6 +14,8 @@ from stable_baselines3.common.vec_env import VecMonitor
 from vigym.engine.durable import read_checked
 from vigym.engine.errors import InputError
 from vigym.training import checkpoints, plain
+from vigym.training.evaluations import check_kept
+from vigym.training.runs import Told
 from vigym.training.sb3 import monitor
 from vigym.training.sb3.state import State, set_state, state_of, wrapper
 
@@ -44,13 +46,32 @@ def save(folder: Path, model: BaseAlgorithm, callbacks: dict[str, Any]) -> None:
 
 
 def last(folder: Path) -> tuple[int, State]:
-    """Steps and state of the last checkpoint that is not damaged."""
-    return checkpoints.last(folder, NAME, plain.load)
+    """Steps and state of the last checkpoint that is not damaged, and has all it needs."""
+    return checkpoints.last(folder, NAME, load)
+
+
+def load(path: Path) -> State:
+    """Read a checkpoint; InputError, with the file and the key, if something is missing in it or of another kind.
+
+    What belongs to the model is looked at when it is put there."""
+    state = plain.load(path)
+    told = Told(state, str(path))
+    told.inside("model")
+    table = told.inside("monitor")
+    for name in ("length", "lines"):
+        table.count(name, 0)
+    table.get("sha256", str)
+    callbacks = told.inside("callbacks")
+    check_kept(callbacks.inside("evaluations"))
+    for name in ("clock", "cpu"):
+        callbacks.inside("spent").get(name, float, int)
+    return state
 
 
 def restore(model: BaseAlgorithm, path: Path, state: State) -> None:
     """Put a new model where that of the checkpoint was; InputError if it is another kind of model."""
     try:
         set_state(model, state)
-    except (KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
-        raise InputError(f"{path} does not fit the run's settings, or the installed packages: {error}") from error
+    except (LookupError, ValueError, TypeError, AttributeError, RuntimeError, ArithmeticError) as error:
+        told = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{path} does not fit the run's settings, or the installed packages: {told}") from error

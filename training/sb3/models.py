@@ -1,5 +1,9 @@
 """Models of Stable-Baselines3 on native batches, as a run's settings say."""
 
+import math
+from inspect import signature
+from typing import Any
+
 from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
@@ -8,12 +12,14 @@ from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from vigym.engine.errors import InputError
+from vigym.engine.validation import show
 from vigym.envs.controllers.learned import ACTIVATIONS
 from vigym.training.runs import Run
 from vigym.training.sb3.monitor import monitored
 from vigym.training.sb3.schedule import Linear
 from vigym.training.sb3.vec_env import NativeVecEnv
 
+POSITIVE = ("n_steps", "batch_size", "n_epochs", "buffer_size", "train_freq")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
 
 
@@ -36,14 +42,29 @@ def build(run: Run, *, append: bool = False) -> BaseAlgorithm:
             if activation not in ACTIVATIONS:
                 raise InputError(f"activation_fn must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
             network["activation_fn"] = getattr(nn, activation)
+        check_settings(ALGORITHMS[run.algo], settings)
         env: VecEnv = batch(run, append=append)
         if settings.pop("normalize", False):
             env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
         return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
     except InputError:  # of ours, which names what is wrong
         raise
-    except (TypeError, ValueError, AssertionError) as error:
+    except (TypeError, ValueError, AssertionError, RuntimeError) as error:
         raise InputError(f"hyperparameters of {run.algo}: {error}") from error
+
+
+def check_settings(algorithm: type[BaseAlgorithm], settings: dict[str, Any]) -> None:
+    """InputError for hyperparameters that SB3 would stumble over only while it learns: where its own value is a number,
+    it takes a number (or a schedule), where that is an integer, an integer."""
+    for name, value in settings.items():
+        usual = signature(algorithm).parameters[name].default if name in signature(algorithm).parameters else None
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        if isinstance(usual, float) and not (is_number or isinstance(value, Linear)):
+            raise InputError(f"{name} must be a finite number, got {show(value)}")
+        if type(usual) is int and name != "train_freq" and not (is_number and isinstance(value, int)):
+            raise InputError(f"{name} must be an integer, got {show(value)}")
+        if name in POSITIVE and isinstance(value, int) and value < 1:
+            raise InputError(f"{name} must be at least 1, got {show(value)}")
 
 
 def batch(run: Run, *, append: bool = False) -> VecMonitor:

@@ -13,6 +13,7 @@ from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 from vigym.engine.errors import InputError
+from vigym.engine.validation import show
 from vigym.training.sb3.vec_env import NativeVecEnv
 
 State = dict[str, Any]
@@ -43,8 +44,10 @@ def state_of(model: BaseAlgorithm) -> State:
 def set_state(model: BaseAlgorithm, state: State) -> None:
     """Put a new model, of the same settings, where `state_of` found the other one."""
     model.set_parameters(state["networks"], exact_match=True, device="cpu")
+    check_optimizers(model)
     for name, value in state["variables"].items():
         operator.attrgetter(name)(model).data = value
+    check_attributes(model, state["attributes"])
     vars(model).update({name: state["attributes"][name] for name in (*COUNTS, *SEEN)})
     vars(model).update({name: deque(state["recent"][name], maxlen=model._stats_window_size) for name in RECENT})
     if (normalize := wrapper(model, VecNormalize)) is not None:
@@ -55,6 +58,33 @@ def set_state(model: BaseAlgorithm, state: State) -> None:
         set_transitions(model, state["replay"])
     set_env_state(model, state["env"])
     set_generators(model, state["generators"])
+
+
+def check_attributes(model: BaseAlgorithm, attributes: State) -> None:
+    """ValueError unless counts are numbers, and what was seen is one array row an environment, or nothing."""
+    for name in COUNTS:
+        kinds = (int,) if name != "_current_progress_remaining" else (int, float)
+        if not isinstance(attributes[name], kinds) or not 0 <= attributes[name] < 2**63:
+            raise ValueError(f"{name} is {show(attributes[name])}, not a count")
+    for name in SEEN:
+        value = attributes[name]
+        if value is not None and (not isinstance(value, np.ndarray) or value.shape[:1] != (model.n_envs,)):
+            raise ValueError(f"{name} is {show(value)}, not an array of {model.n_envs} rows")
+
+
+def check_optimizers(model: BaseAlgorithm) -> None:
+    """ValueError unless the optimizers (Adam) have what they would have after some steps; torch takes anything."""
+    for name in model._get_torch_save_params()[0]:
+        optimizer = operator.attrgetter(name)(model)
+        if not isinstance(optimizer, torch.optim.Optimizer):
+            continue
+        for parameter, known in optimizer.state.items():
+            for key, shape in (("step", ()), ("exp_avg", parameter.shape), ("exp_avg_sq", parameter.shape)):
+                value = known[key]
+                if not isinstance(value, torch.Tensor) or value.shape != shape or not torch.isfinite(value).all():
+                    raise ValueError(f"{name}: {key} is not a tensor of finite numbers of shape {tuple(shape)}")
+            if known["step"] < 0:
+                raise ValueError(f"{name}: step is {known['step']}")
 
 
 def variables(model: BaseAlgorithm) -> list[str]:

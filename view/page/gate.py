@@ -12,7 +12,9 @@ from typing import Any
 
 from vigym.view.page.access import Access
 
-MOST_VISITORS = 64  # connections at a time, so that they do not use up the files that a process may open
+# Connections at a time that were let in, and that have not asked for anything yet: neither may use up the files that a
+# process may open, nor the second the places of the first
+MOST_VISITORS, MOST_WAITING = 64, 64
 
 Rule = Callable[[Any], bool]
 Visitor = Any  # a connection; compared by identity
@@ -38,8 +40,31 @@ class Gate:
         self.access = Access()
         self.in_force = False  # set by the server that asks this gate
         self.visitors: set[Visitor] = set()
+        self.waiting: dict[Visitor, None] = {}  # in the order in which they came
         self._fields: dict[str, Field] = {}
         self._told: set[str] = set()
+
+    def wait(self, visitor: Visitor) -> Visitor | None:
+        """Note a connection that has not said what it wants; return the one to hang up on, if there are too many.
+
+        Browsers ask at once: whoever has waited longest has no intention to."""
+        longest = next(iter(self.waiting)) if len(self.waiting) >= MOST_WAITING else None
+        self.waiting.pop(longest, None)
+        self.waiting[visitor] = None
+        return longest
+
+    def let_in(self, visitor: Visitor) -> bool:
+        """Count a connection among the visitors; False if there are too many."""
+        if len(self.visitors) >= MOST_VISITORS:
+            return False
+        self.waiting.pop(visitor, None)
+        self.visitors.add(visitor)
+        return True
+
+    def leave(self, visitor: Visitor) -> None:
+        """Forget a connection that is closed."""
+        self.visitors.discard(visitor)
+        self.waiting.pop(visitor, None)
 
     def allow(self, handle: Any, rule: Rule) -> Any:
         """Let pages set a widget of viser to values of which rule(value) is true; return its handle."""

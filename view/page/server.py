@@ -24,6 +24,7 @@ from vigym.view.page.access import HEADERS
 from vigym.view.page.gate import MOST_VISITORS, Gate
 
 MOST_BYTES = 2**16  # of a message of a page; they have some hundred
+HANDSHAKE = 5.0  # s: who connects and does not ask for anything
 PAUSE = 0.001  # s between two messages of a page: a flood of them is slowed down
 
 _starting = threading.Lock()
@@ -70,6 +71,7 @@ class GatedServe(serve):
             gate = host.gate
             options["process_request"] = partial(answer, gate, options["process_request"])
             options |= {"create_connection": partial(Visitor, gate), "max_size": MOST_BYTES, "logger": _log}
+            options["open_timeout"] = HANDSHAKE
             gate.in_force = True
         super().__init__(handler, host, port, **options)
 
@@ -80,13 +82,20 @@ def answer(gate: Gate, page: Callable[..., Any], connection: ServerConnection, r
     if reason is not None:
         gate.warn(f"a connection to the page was refused ({reason})")
         response = connection.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
-    else:
-        request.path = "/"  # the only file there is
-        response = page(connection, request)
+    elif (response := page_of(page, connection, request)) is None and not gate.let_in(connection):
+        reason = f"{MOST_VISITORS} are open"
+        gate.warn(f"a connection to the page was refused ({reason})")
+        response = connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, f"{reason}\n")
     if response is not None:
         for name, value in HEADERS.items():
             response.headers[name] = value
     return response
+
+
+def page_of(page: Callable[..., Any], connection: ServerConnection, request: Any) -> Any:
+    """What viser answers to a request for the only file there is."""
+    request.path = "/"
+    return page(connection, request)
 
 
 class Update(msgspec.Struct):
@@ -108,17 +117,14 @@ class Visitor(ServerConnection):
         self.gate = gate
 
     def connection_made(self, transport: Any) -> None:
-        """Count the visitor, or hang up if there are too many."""
+        """Let the visitor wait at the gate; hang up on the one who has waited longest if there are too many."""
         super().connection_made(transport)
-        if len(self.gate.visitors) >= MOST_VISITORS:
-            self.gate.warn(f"a connection to the page was refused ({MOST_VISITORS} are open)")
-            transport.abort()
-        else:
-            self.gate.visitors.add(self)
+        if (longest := self.gate.wait(self)) is not None:
+            longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the visitor."""
-        self.gate.visitors.discard(self)
+        self.gate.leave(self)
         super().connection_lost(exc)
 
     async def recv(self, decode: bool | None = None) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
-from vigym.engine.validation import count, number
+from vigym.engine.validation import count, flag, number
 from vigym.view.extra import require
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MP4 = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart"]
 GIF = ["-filter_complex", "[0:v]split[a][b];[a]palettegen=max_colors=96[p];[b][p]paletteuse=dither=none"]
+MP4_SIZE, GIF_SIZE = (640, 480, 30.0), (400, 300, 20.0)  # width, height, frames a second unless told
 MOST_PICTURES = 200_000  # of a film; almost two hours
 
 
@@ -40,14 +41,19 @@ def film(
     ffmpeg = require("imageio_ffmpeg", "a film").get_ffmpeg_exe()
     tqdm = require("tqdm", "a film").tqdm
     moving = path.suffix.lower() == ".mp4"
-    w, h = count(width or (640 if moving else 400), "width"), count(height or (480 if moving else 300), "height")
+    usual_width, usual_height, usual_fps = MP4_SIZE if moving else GIF_SIZE
+    w = count(usual_width if width is None else width, "width")
+    h = count(usual_height if height is None else height, "height")
+    forces = flag(forces, "forces", InputError)
     if moving and (w % 2 or h % 2):
         raise InputError(f"width and height of an MP4 must be even, got {w} x {h}")
-    rate = number(fps or (30.0 if moving else 20.0), "fps", InputError, above=0.0)
+    rate = number(usual_fps if fps is None else fps, "fps", InputError, above=0.0)
     speed = number(speed, "speed", InputError, above=0.0)
     pictures = (replay.time[-1] + 1e-9) * rate / speed
     if pictures > MOST_PICTURES:
-        raise InputError(f"{path} would have {pictures:.3g} pictures, more than {MOST_PICTURES}: choose another speed")
+        raise InputError(
+            f"{path} would have {pictures:.3g} pictures, more than {MOST_PICTURES}: choose another speed or fps"
+        )
     times = np.arange(0.0, replay.time[-1] + 1e-9, speed / rate)
     renderer = replay.renderer(w, h, colliders=colliders)
 

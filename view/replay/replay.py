@@ -14,7 +14,7 @@ from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.recording import Recording, unreadable
 from vigym.engine.rotation import Array
-from vigym.engine.validation import show
+from vigym.engine.validation import file_path, flag, number, show
 
 if TYPE_CHECKING:
     from vigym.view.pictures.arrows import Arrows
@@ -61,7 +61,7 @@ class Replay(Recording):
     def at(self, time: float) -> tuple[Array, Array, Array]:
         """Poses and forces of the ground in between, straight from frame to frame, but not across the start of an
         episode."""
-        k, s = self._between(time)
+        k, s = self._between(number(time, "time", InputError))
         if s == 0.0:
             return self.x[k], self.q[k], self.forces[k]
         near = np.where((self.q[k] * self.q[k + 1]).sum(-1, keepdims=True) < 0.0, -1.0, 1.0)  # q and -q are one turn
@@ -85,6 +85,7 @@ class Replay(Recording):
 
     def thinned(self, rate: float = 50.0) -> np.ndarray:
         """Indices of frames of which no more than about `rate` come in a second; the first and the last are there."""
+        rate = number(rate, "rate", InputError, above=0.0)
         slots = np.floor(self.time * rate * 1.001)
         keep = np.diff(slots, append=np.inf) > 0
         keep[0] = True
@@ -123,14 +124,14 @@ class Replay(Recording):
         like at first if `colliders`, and has a switch for that."""
         from vigym.view.replay.html import page
 
-        return page(self, forces=forces, colliders=colliders)
+        return page(self, forces=flag(forces, "forces", InputError), colliders=flag(colliders, "colliders", InputError))
 
     def save(self, path: str | os.PathLike[str], *, forces: bool = True, **options: Any) -> Path:
         """Write it as .html (a page), .mp4 or .gif (a film), or .png (a film strip); options: see `film`, `strip`.
 
         The file has its name when all of it is on the disk; until then, one that was there stays.
         """
-        path = Path(path)
+        path = Path(file_path(path))
         kind = path.suffix.lower()
         if kind == ".html":
             write_whole(path, self.html(forces=forces, **options))
@@ -143,7 +144,7 @@ class Replay(Recording):
 
             strip(self, path, forces=forces, **options)
         else:
-            raise InputError(f"{path}: write a replay as one of {', '.join(SUFFIXES)}")
+            raise InputError(f"path {path}: write a replay as one of {', '.join(SUFFIXES)}")
         return path
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vigym.engine.appearance import is_furnished
 from vigym.engine.errors import InputError
 from vigym.engine.rotation import Array
-from vigym.engine.validation import count
+from vigym.engine.validation import count, number, vector
 from vigym.view.pictures.arrays import POSITION, REACH, Solids
 from vigym.view.pictures.camera import Camera
 from vigym.view.pictures.image import grid_shape, save_png, tile
@@ -46,8 +46,8 @@ def strip(
     forces: draw those at contacts where every pose has a picture of its own
     colliders: draw those of bodies that do not look like them, too
     """
-    n = count(poses, "poses")
-    first, last = window or (0.0, replay.time[-1])
+    n, width, height = count(poses, "poses"), count(width, "width"), count(height, "height")
+    first, last = (0.0, replay.time[-1]) if window is None else vector(window, (2,), "window", InputError)
     if not 0.0 <= first <= last:
         raise InputError(f"window must be two times, the earlier one first, got {window!r}")
     times = np.linspace(first, min(last, replay.time[-1]), n)
@@ -69,7 +69,8 @@ def strip(
             eye = beside(eye, x)
         cast = Cast([part for part in parts_of(replay.mechanism, {}, ()) if part.body >= 0])
         right = eye.axes()[0]
-        x = x + (apart(cast, x, q, right) if spread is None else spread) * np.arange(n)[:, None, None] * right
+        way = apart(cast, x, q, right) if spread is None else number(spread, "spread", InputError)
+        x = x + way * np.arange(n)[:, None, None] * right
         if camera is None:
             solids = join([cast.solids(*pose) for pose in zip(x, q, strict=True)])
             eye = fitted(eye, solids, np.ones(len(solids.table), bool), width / height)

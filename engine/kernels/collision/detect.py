@@ -13,8 +13,9 @@ from numba.extending import overload
 from vigym.engine.kernels.collision import distance, links, manifold
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
-from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, KEY, WHEN
-from vigym.engine.kernels.collision.poses import FOUND_POSE, four, matrix_of, placed, pose, three
+from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
+from vigym.engine.kernels.collision.overlap import allowed, gap_now, onset
+from vigym.engine.kernels.collision.poses import LOOKS, PATH, along, three
 from vigym.engine.kernels.collision.slots import compliance_of, keep, keep_phases, leave_out, recall, write_slot
 from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
 from vigym.engine.kernels.simd import rows, shared
@@ -22,7 +23,8 @@ from vigym.engine.kernels.simd import rows, shared
 ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to move in a step,
 SLACK = 0.02  # and by so much of its size
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
-OVERLAP = 4e-9  # of a size that is found after a step and not a solution
+OUT, BACK = 1.0, 2.0  # features that others have taken the place of; such as have come back
+TRIES = 4  # parts of the way on which what solids have gone into is looked for
 
 
 @shared
@@ -67,14 +69,6 @@ def is_near(m, t, couple, lane):
 
 
 @shared
-def along(m, t, k, i, part, lane):
-    """Solid k of body i where its velocity takes it in a part of the step, or where the last solution led (`pose`)."""
-    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    x, q = pose(m, t, i, part, lane)
-    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
-
-
-@shared
 def closest(m, t, first, second, lane):
     """Part of the step after which two solids that fly past each other are closest; 0 for those that would meet, that
     are slow, and for boxes and planes, whose faces are chosen by where they fly (manifold.py)."""
@@ -103,14 +97,6 @@ def closest(m, t, first, second, lane):
 
 
 @shared
-def there(m, t, k, i, lane):
-    """Solid k of body i at the next pose."""
-    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
-    x, q = three(rows(t, "xn"), i, 0, lane), four(rows(t, "qn"), i, lane)
-    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))
-
-
-@shared
 def find(m, t, couple, lane):
     """Features of a near couple into `found`; returns how many."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
@@ -124,22 +110,66 @@ def find(m, t, couple, lane):
     count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
     for k in range(count):
         found[k, WHEN, lane] = past
-    if rows(t, "look")[0, 0, lane] < 0.5:
-        return count
-    # and those of where the last solution led, which went too deep
-    a, b = along(m, t, first, i, FOUND_POSE, lane), along(m, t, second, j, FOUND_POSE, lane)
-    most = manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
-    known = count
-    for k in range(known, known + most):
-        new = True
-        for old in range(known):
-            new = new and found[old, KEY, lane] != found[k, KEY, lane]
-        if new:
+    # in their place, those of where solutions began to go too deep
+    looks, changes = int(rows(t, "look")[0, 0, lane] + 0.5), 0
+    for path in range(1, 1 + looks):
+        when, before = onset(m, t, first, second, path, lane), changes
+        for k in range(TRIES + 1):  # where they began to overlap, or, if that is known, farther on
+            if when >= 0.0 and changes == before:
+                later = when + (PATH * path + 1.0 - when) * k / TRIES
+                count, more = replace_features(m, t, first, second, later, reach, count, lane)
+                changes += more
+        if path == looks:
+            rows(t, "added")[0, 0, lane] += changes - before
+    there = 0
+    for k in range(count):
+        if found[k, GONE, lane] != OUT:
+            for column in range(COLUMNS):
+                found[there, column, lane] = found[k, column, lane]
+            there += 1
+    return there
+
+
+@shared
+def replace_features(m, t, first, second, when, reach, count, lane):
+    """Put the features that two solids have at a time of a way in the place of the first `count` in `found`.
+
+    Those that are not among them go OUT; those that had gone are BACK, and stay. Nothing changes if all are known.
+    Returns how many there are then, and how many are new, or back."""
+    body, kind, found = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "found")
+    a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
+    last = count + manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+    known, changes = count, 0
+    for k in range(known, last):
+        found[k, WHEN, lane] = when
+        old = place_of(found, 0, known, found[k, KEY, lane], lane)
+        new = old == known and gap_now(m, t, first, second, k, lane) > -allowed(m, first, second)
+        found[k, GONE, lane] = 0.0 if new else OUT
+        if new or (old < known and found[old, GONE, lane] == OUT):
+            changes += 1
+    if changes == 0:
+        return known, 0
+    for old in range(known):
+        again = place_of(found, known, last, found[old, KEY, lane], lane) < last
+        if again and found[old, GONE, lane] == OUT:
+            found[old, GONE, lane] = BACK
+        elif not again and found[old, GONE, lane] != BACK:
+            found[old, GONE, lane] = OUT
+    for k in range(known, last):
+        if found[k, GONE, lane] != OUT:
             for column in range(COLUMNS):
                 found[count, column, lane] = found[k, column, lane]
-            found[count, WHEN, lane] = FOUND_POSE
             count += 1
-    return count
+    return count, changes
+
+
+@shared
+def place_of(found, start, end, key, lane):
+    """The feature with a key among those from start to end; end if there is none."""
+    for k in range(start, end):
+        if found[k, KEY, lane] == key:
+            return k
+    return end
 
 
 @shared
@@ -148,6 +178,7 @@ def find_contacts(m, s, t, group):
     lanes = rows(t, "h").shape[2]
     live = rows(t, "live")
     for lane in range(lanes):
+        rows(t, "added")[0, 0, lane] = 0.0
         if live[0, 0, lane] > 0.5:
             assume(m, t, lane)
     slots, near = 0, 0
@@ -176,6 +207,8 @@ def find_contacts(m, s, t, group):
         slots, near = slots + most, near + 1
     rows(t, "n_slots")[0], rows(t, "n_near")[0] = slots, near
     for lane in range(lanes):
+        if rows(t, "look")[0, 0, lane] > 0.5 and rows(t, "added")[0, 0, lane] < 0.5:
+            rows(t, "look")[0, 0, lane] = LOOKS  # nothing is left to be tried
         start = 0
         for slot in range(slots):
             if rows(t, "touch_present")[slot, 0, lane] > 0.5:
@@ -184,20 +217,11 @@ def find_contacts(m, s, t, group):
 
 
 @shared
-def parted(kind_a, a, kind_b, b):
-    """How far two solids are apart; of boxes, along the direction that parts them best."""
-    if kind_a == BOX and kind_b == BOX:
-        return distance.boxes_parted(a, b)
-    return distance.solids(kind_a, a, kind_b, b)
-
-
-@shared
 def review_contacts(m, s, t, group):
     """Look for bodies that went too far, or into each other, in the step that was found."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     missed, pierced = rows(t, "missed"), rows(t, "pierced")
     reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
-    body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
     for lane in range(lanes):
         missed[0, 0, lane] = pierced[0, 0, lane] = 0.0
         if good[0, 0, lane] < 0.5:
@@ -206,30 +230,26 @@ def review_contacts(m, s, t, group):
             way = farthest(m, t, i, lane)
             if way > assumed[i, 0, lane] and reach[i, 1, 0] > 0.0:
                 missed[0, 0, lane], farther[i, 0, lane] = 1.0, 2.0 * way
-        for near in range(rows(t, "n_near")[0]):
-            couple = rows(t, "near_couple")[near]
-            first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
-            if missed[0, 0, lane] < 0.5 and is_near(m, t, couple, lane):
-                a, b = there(m, t, first, body[first], lane), there(m, t, second, body[second], lane)
-                size = min(1.0, max(rows(m, "collider_bound")[first, 0, 0], rows(m, "collider_bound")[second, 0, 0]))
-                if kind[first] != PLANE and kind[second] == PLANE:
-                    size = min(1.0, rows(m, "collider_bound")[first, 0, 0])
-                if compliance_of(m, s, couple, lane) > 0.0:
-                    continue
-                if parted(kind[first], a, kind[second], b) < -OVERLAP * size:
-                    a, b = along(m, t, first, body[first], 0.0, lane), along(m, t, second, body[second], 0.0, lane)
-                    before = min(parted(kind[first], a, kind[second], b), 0.0)
-                    a, b = there(m, t, first, body[first], lane), there(m, t, second, body[second], lane)
-                    if parted(kind[first], a, kind[second], b) < before - OVERLAP * size:
-                        pierced[0, 0, lane] = 1.0
+        if missed[0, 0, lane] < 0.5 and overlapping(m, s, t, lane):
+            pierced[0, 0, lane] = 1.0
         if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
             good[0, 0, lane] = 0.0
-            xn, qn, x, q = rows(t, "xn"), rows(t, "qn"), rows(t, "found_x"), rows(t, "found_q")
-            for i in range(rows(m, "n_bodies")[0] + 1):
-                for d in range(3):
-                    x[i, d, lane] = xn[i, d, lane]
-                for d in range(4):
-                    q[i, d, lane] = qn[i, d, lane]
+            V, found, look = rows(t, "V"), rows(t, "found_V"), int(rows(t, "look")[0, 0, lane] + 0.5)
+            if look < LOOKS:
+                for i in range(rows(m, "n_bodies")[0]):
+                    for d in range(6):
+                        found[i, 6 * look + d, lane] = V[i, d, lane]
+
+
+@shared
+def overlapping(m, s, t, lane):
+    """Whether the step that was found leads two hard solids into each other."""
+    for couple in range(rows(m, "n_couples")[0]):
+        first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
+        hard = compliance_of(m, s, couple, lane) == 0.0
+        if hard and is_near(m, t, couple, lane) and onset(m, t, first, second, 0, lane) >= 0.0:
+            return True
+    return False
 
 
 @shared

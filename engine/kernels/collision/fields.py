@@ -2,9 +2,11 @@
 
 from vigym.engine.kernels.collision.handle import NAMES
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND
+from vigym.engine.kernels.collision.poses import LOOKS
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing
 
+SHAPE = ("code", "swap", "radius", "rim")  # of a feature, beside its points and directions, see between.py
 STRUCK = ("struck", "came")  # of an impact that calls for a rebound, see impact.py
 PHASES = ("settled", "steady")
 COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
@@ -63,19 +65,18 @@ def near_fields(size):
         "farther": (n, 1),
         "found": (FOUND, COLUMNS),
         "counts": (1, 1),
-        "found_x": (n + 1, 3),  # where the last solution led, if bodies went into each other there; see `look`
-        "found_q": (n + 1, 4),
-        **dict.fromkeys(("missed", "pierced", "look"), ()),
+        "found_V": (n, 6 * LOOKS),  # velocities of solutions in which bodies went into each other; see `look`
+        **dict.fromkeys(("missed", "pierced", "look", "added"), ()),
     }
 
 
 def memory_fields(features):
     """What is remembered of contacts between bodies, one block a contact, lanes having lists of their own: what tells
-    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; of an impact, see
-    impact.py."""
+    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; the feature, for
+    derivatives of the step; of an impact, see impact.py."""
     cone_pairs = CONES[features.cone].PAIRS
     floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
-    floats |= {"point": (3,), "normal": (3,), "gap": (1,)}
+    floats |= {"point": (3,), "normal": (3,), "gap": (1,), "feature": (12,)} | dict.fromkeys(SHAPE, (1,))
     if features.bounce:
         floats |= dict.fromkeys(STRUCK, (1,))
     return {"memory": Growing({f"memory_{name}": shape for name, shape in floats.items()})}

@@ -23,9 +23,9 @@ FLOATS = (
     *("budget", "fresh", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),
     *("memory_ca", "memory_came", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal"),
-    *("memory_point", "memory_struck"),
+    *("memory_code", "memory_feature", "memory_point", "memory_radius", "memory_rim", "memory_struck", "memory_swap"),
     # scratch
-    *("V", "again", "assumed", "counts", "energy", "energy0", "farther", "found", "found_q", "found_x", "good"),
+    *("V", "added", "again", "assumed", "counts", "energy", "energy0", "farther", "found", "found_V", "good"),
     *("group_due", "group_impact", "group_work", "h", "live", "look", "missed"),
     *("kept_ca", "kept_came", "kept_cb", "kept_compliance", "kept_contact_damping", "kept_friction", "kept_impulse"),
     *("kept_restitution", "kept_settled_ca", "kept_settled_cb", "kept_steady_ca", "kept_steady_cb", "kept_struck"),

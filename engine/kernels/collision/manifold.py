@@ -33,26 +33,40 @@ from vigym.engine.kernels.collision.space import (
 from vigym.engine.kernels.simd import shared
 
 FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
-CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, GAP, WHEN, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
-FOUND = 32  # features of two solids, at most
+CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
+FOUND = 64  # features of two solids, at most
 KEYS = 1024  # more than there are for two solids
-SHALLOW = 0.1  # sine of the angle at which edges cross: less is no corner of what two faces share
+SHALLOW, LEAST = 0.1, 1e-9  # sines of the angle at which edges cross: below, a point stands for the crossing; or none
 ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere
 PREFER_FACE = 0.02  # of a size by which two edges must be farther apart than any face
 INSIDE, BESIDE = 1e-9, 1e-6  # of a size by which corners, and ends of capsules, may be beyond a face or an end
 
 
 @shared
-def note(found, n, head, owner, partner, partner_way, owner_way, gap):
+def note(found, n, head, owner, partner, partner_way, owner_way):
     """Write feature n, head being (code, swap, key); returns n + 1."""
     if n >= len(found):
         return n
     row = found[n]
-    row[CODE], row[SWAP], row[KEY], row[GAP], row[WHEN] = head[0], head[1], head[2], gap, 0.0
+    row[CODE], row[SWAP], row[KEY], row[WHEN], row[GONE] = head[0], head[1], head[2], 0.0, 0.0
     for k in range(3):
         row[OWNER + k], row[PARTNER + k] = owner[k], partner[k]
         row[PARTNER_WAY + k], row[OWNER_WAY + k] = partner_way[k], owner_way[k]
     return n + 1
+
+
+@shared
+def gap(code, d, way, mine):
+    """Gap of a feature without radii: d from the partner's point to the owner's, `way` and `mine` the directions of
+    partner and owner (between.py has the same in lanes)."""
+    if code == FACE:
+        return dot(way, d)
+    if code == POINTS:
+        return length(d)
+    if code == LINE:
+        return length(along(d, -dot(d, way), way))
+    away = cross(way, mine)
+    return dot(away, d) / max(length(away), 1e-300)
 
 
 # ------------------------------------------------------------------------------------------------ planes
@@ -67,7 +81,7 @@ def with_plane(found, solid, plane, swap, reach):
             p = corner(solid, number)
             gap = dot(n, sub(p, plane[0])) - solid[3]
             if gap < reach:
-                count = note(found, count, (FACE, swap, float(number)), p, plane[0], n, n, gap)
+                count = note(found, count, (FACE, swap, float(number)), p, plane[0], n, n)
     return count
 
 
@@ -77,7 +91,7 @@ def point_point(found, n, key, swap, p, q, radius, reach):
     """Two points."""
     gap = length(sub(p, q)) - radius
     zero = (0.0, 0.0, 0.0)
-    return note(found, n, (POINTS, swap, key), p, q, zero, zero, gap) if gap < reach else n
+    return note(found, n, (POINTS, swap, key), p, q, zero, zero) if gap < reach else n
 
 
 @shared
@@ -86,7 +100,7 @@ def point_line(found, n, key, swap, p, q, w, radius, reach):
     d = sub(p, q)
     away = along(d, -dot(d, w), w)
     gap = length(away) - radius
-    return note(found, n, (LINE, swap, key), p, q, w, w, gap) if gap < reach else n
+    return note(found, n, (LINE, swap, key), p, q, w, w) if gap < reach else n
 
 
 @shared
@@ -99,7 +113,7 @@ def line_line(found, n, key, swap, p, u, q, w, radius, reach):
     way = dot(away, sub(p, q)) / size
     u = times(sign(way), u)  # such that w x u points to the owner
     gap = abs(way) - radius
-    return note(found, n, (EDGES, swap, key), p, q, w, u, gap) if gap < reach else n
+    return note(found, n, (EDGES, swap, key), p, q, w, u) if gap < reach else n
 
 
 @shared
@@ -149,7 +163,7 @@ def near_box(found, n, key, swap, p, radius, box, reach):
             normal = times(sign(v[face]), axes[face])
             side = 1.0 if v[face] >= 0.0 else 0.0
             top = along(centre, half[face], normal)
-            n = note(found, n, (FACE, swap, key + 2.0 * face + side), p, top, normal, normal, gap)
+            n = note(found, n, (FACE, swap, key + 2.0 * face + side), p, top, normal, normal)
         return n
     q = along(along(along(centre, at[0], axes[0]), at[1], axes[1]), at[2], axes[2])
     place = 0.0
@@ -258,7 +272,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
         gap = dot(d, n)
         if abs(dot(d, P)) <= hp + close and abs(dot(d, Q)) <= hq + close and gap < reach:
             key = 8.0 * ref_face + 2.0 * c + (1.0 if out > 0.0 else 0.0) + 48.0 * i
-            count = note(found, count, (FACE, swap, key), v, top, n, n, gap)
+            count = note(found, count, (FACE, swap, key), v, top, n, n)
     corners = count
     # corners of ref over the face of inc
     if steep > 0.5:
@@ -274,7 +288,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
                     known = known or length(along(e, -dot(e, n), n)) < 1e-6 * (hp + hq)
                 if not known:
                     key = 200.0 + 8.0 * inc_face + 2.0 * c + (1.0 if way > 0.0 else 0.0) + 48.0 * k
-                    count = note(found, count, (FACE, 1.0 - swap, key), v, bottom, m, m, gap)
+                    count = note(found, count, (FACE, 1.0 - swap, key), v, bottom, m, m)
     # edges that cross
     for c in range(4):
         along_a = c < 2  # edges of inc along A, at B = -hb, hb; then along B
@@ -289,7 +303,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
             w, hw = (P, hp) if along_p else (Q, hq)
             line = r * hq if along_p else r * hp
             slope, start = (uy, y) if along_p else (ux, x)
-            if abs(slope) > SHALLOW:
+            if abs(slope) > LEAST:
                 t = (line - start) / slope
                 there = x + t * ux if along_p else y + t * uy
                 if abs(t) < hu - close and abs(there) < hw - close:
@@ -297,11 +311,14 @@ def face_face(found, ref, inc, k, way, swap, reach):
                     away = cross(w, u)
                     size = length(away)
                     facing = sign(dot(away, n))
-                    gap = facing * dot(away, sub(p, q)) / size
-                    if gap < reach:
-                        edges = 12.0 * (4.0 * i + c) + (4.0 * k + g)
-                        key = 400.0 + edges + (144.0 if (way > 0.0) != (out > 0.0) else 0.0)
-                        count = note(found, count, (EDGES, swap, key), p, q, w, times(facing, u), gap)
+                    point = along(p, t, u)
+                    edges = 12.0 * (4.0 * i + c) + (4.0 * k + g)
+                    key = 400.0 + edges + (144.0 if (way > 0.0) != (out > 0.0) else 0.0)
+                    if abs(slope) < SHALLOW:  # across both is anywhere
+                        if dot(n, sub(point, top)) < reach:
+                            count = note(found, count, (FACE, swap, key), point, top, n, n)
+                    elif facing * dot(away, sub(p, q)) / size < reach:
+                        count = note(found, count, (EDGES, swap, key), p, q, w, times(facing, u))
     return count
 
 
@@ -327,7 +344,7 @@ def box_box(found, a, b, later_a, later_b, reach):
     gap = dot(n, sub(q, p))
     if gap >= reach:
         return 0
-    return note(found, 0, (EDGES, 0.0, 900.0 + number), p, q, w, times(facing, u), gap)
+    return note(found, 0, (EDGES, 0.0, 900.0 + number), p, q, w, times(facing, u))
 
 
 @shared

@@ -4,7 +4,8 @@ from vigym.engine.kernels.collision.space import add, turn
 from vigym.engine.kernels.integrator import advance
 from vigym.engine.kernels.simd import rows, shared
 
-FOUND_POSE = 2.0  # instead of a part of a step, see `pose`
+LOOKS = 6  # times that a step is solved again with what bodies have gone into
+PATH = 2.0  # for each solution that was looked at: added to the part of a step, see `pose`
 
 
 @shared
@@ -44,11 +45,21 @@ def placed(place, turns, sizes, k, x, R):
 
 @shared
 def pose(m, t, i, when, lane):
-    """Pose of body i now (0), where its velocity takes it in a part of the step, or where the last solution led
-    (FOUND_POSE)."""
-    if when == FOUND_POSE:
-        return three(rows(t, "found_x"), i, 0, lane), four(rows(t, "found_q"), i, lane)
-    x, q, V = three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane), rows(t, "V")
-    if when == 0.0 or i == rows(m, "n_bodies")[0]:
+    """Pose of body i where its velocity takes it in a part of the step, `when` from 0 to 1; or, PATH more for each, on
+    the way that solution 1, 2, ... found for it."""
+    x, q, n = three(rows(t, "x"), i, 0, lane), four(rows(t, "q"), i, lane), rows(m, "n_bodies")[0]
+    path = int(when / PATH)
+    part = when - PATH * path
+    if part == 0.0 or i == n:
         return x, q
-    return advance(when * rows(t, "h")[0, 0, lane], (x, q), (three(V, i, 0, lane), three(V, i, 3, lane)))
+    V, first = (rows(t, "V"), 0) if path == 0 else (rows(t, "found_V"), 6 * (path - 1))
+    twist = three(V, i, first, lane), three(V, i, first + 3, lane)
+    return advance(part * rows(t, "h")[0, 0, lane], (x, q), twist)
+
+
+@shared
+def along(m, t, k, i, when, lane):
+    """Solid k of body i at a time of a way, see `pose`."""
+    parts = rows(m, "collider_place"), rows(m, "collider_turn"), rows(m, "collider_size")
+    x, q = pose(m, t, i, when, lane)
+    return placed(parts[0], parts[1], parts[2], k, x, matrix_of(q))

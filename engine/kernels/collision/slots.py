@@ -37,6 +37,13 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "touch_rim")[slot, 0, lane] = sizes[second if swap > 0.5 else first, 3, 0]
     rows(t, "touch_key")[slot, 0, lane] = 1.0 + KEYS * couple + found[k, KEY, lane]
     weigh(m, s, t, slot, i, j, lane)
+    give_law(m, s, t, slot, couple, lane)
+
+
+@shared
+def give_law(m, s, t, slot, couple, lane):
+    """Friction, restitution, compliance and damping of a couple."""
+    first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
     rubbing, slow = rows(s, "collider_friction"), rows(s, "collider_damping")
     friction = (rubbing[first, 0, lane] * rubbing[second, 0, lane]) ** 0.5
     damping, give = max(slow[first, 0, lane], slow[second, 0, lane]), compliance_of(m, s, couple, lane)
@@ -77,7 +84,9 @@ def weigh(m, s, t, slot, i, j, lane):
     light = i if j == n or mass[i, 0, lane] <= mass[j, 0, lane] else j
     rows(t, "touch_mass")[slot, 0, lane] = mass[light, 0, lane]
     rows(t, "touch_heft")[slot, 0, lane] = mass[light, 0, lane] / nominal[light, 0, 0]
-    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[light, 0, 0]
+    heavy = i if j == n or mass[i, 0, lane] >= mass[j, 0, lane] else j
+    ratio = nominal[light, 0, 0] / mass[light, 0, lane] * mass[heavy, 0, lane] / nominal[heavy, 0, 0]
+    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[heavy, 0, 0] * ratio
     rows(t, "pair_contact_acceleration")[slot, 0, lane] = usual[light, 1, 0]
     rows(t, "pair_contact_weight")[slot, 0, lane] = usual[light, 3, 0]
     rows(t, "pair_joined_weight")[slot, 0, lane] = usual[light, 4, 0]
@@ -203,15 +212,19 @@ def recall(m, s, t, slot, start, lane):
 def keep(m, s, t, slot, k, lane):
     """Remember a slot as contact k of the lane."""
     rows(s, "memory_key")[k, 0, lane] = rows(t, "touch_key")[slot, 0, lane]
-    a, b = rows(s, "memory_ca"), rows(s, "memory_cb")
-    for d in range(a.shape[1]):
-        a[k, d, lane], b[k, d, lane] = rows(t, "kept_ca")[slot, d, lane], rows(t, "kept_cb")[slot, d, lane]
+    copy_block(rows(t, "kept_ca"), slot, rows(s, "memory_ca"), k, lane, False)
+    copy_block(rows(t, "kept_cb"), slot, rows(s, "memory_cb"), k, lane, False)
+    copy_block(rows(t, "kept_impulse"), slot, rows(s, "memory_impulse"), k, lane, False)
+    copy_block(rows(t, "touch_gap"), slot, rows(s, "memory_gap"), k, lane, False)
+    copy_block(rows(t, "touch_feature"), slot, rows(s, "memory_feature"), k, lane, False)
+    copy_block(rows(t, "touch_code"), slot, rows(s, "memory_code"), k, lane, False)
+    copy_block(rows(t, "touch_swap"), slot, rows(s, "memory_swap"), k, lane, False)
+    copy_block(rows(t, "touch_radius"), slot, rows(s, "memory_radius"), k, lane, False)
+    copy_block(rows(t, "touch_rim"), slot, rows(s, "memory_rim"), k, lane, False)
     seen = rows(t, "touch_seen")
     for d in range(3):
-        rows(s, "memory_impulse")[k, d, lane] = rows(t, "kept_impulse")[slot, d, lane]
         rows(s, "memory_point")[k, d, lane] = seen[slot, d, lane]
         rows(s, "memory_normal")[k, d, lane] = seen[slot, 3 + d, lane]
-    rows(s, "memory_gap")[k, 0, lane] = rows(t, "touch_gap")[slot, 0, lane]
     if rows(m, "bounces")[0]:
         rows(s, "memory_struck")[k, 0, lane] = rows(t, "kept_struck")[slot, 0, lane]
         rows(s, "memory_came")[k, 0, lane] = rows(t, "kept_came")[slot, 0, lane]

@@ -15,7 +15,8 @@ from page.visitor import PATIENCE, controls, enter, port_of, update
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from vigym.view.page.access import HEADERS, Access
-from vigym.view.page.gate import MOST_VISITORS, between, is_switch, one_of
+from vigym.view.page.gate import MOST_VISITORS, MOST_WAITING, Gate, between, is_switch, one_of
+from vigym.view.page.server import HANDSHAKE
 from vigym.view.page.stage import stop_server
 from vigym.view.replay.serve import Served
 
@@ -342,7 +343,8 @@ def test_a_page_that_pauses_and_leaves_at_once_does_not_stop_the_loop(env, live)
 
 
 def test_many_connections_do_not_stop_the_loop(env, live, caplog):
-    """A thousand that ask for nothing, a thousand that talk nonsense; no more than MOST_VISITORS are kept."""
+    """Hundreds that ask for nothing, hundreds that talk nonsense; no more than MOST_WAITING are kept, and a page that
+    is opened while they wait gets in."""
     where = ("127.0.0.1", port_of(live.url))
     with Loop(env) as loop:
         idle = []
@@ -355,15 +357,51 @@ def test_many_connections_do_not_stop_the_loop(env, live, caplog):
                     wire.sendall(b"\x16\x03\x01nonsense\r\n\r\n")
                 wire.close()
             if k % 100 == 0:
-                assert len(live.gate.visitors) <= MOST_VISITORS
+                assert len(live.gate.waiting) <= MOST_WAITING
                 assert loop.goes_on(2)
         assert loop.goes_on()
-        for wire in idle:
-            wire.close()
-        until(lambda: len(live.gate.visitors) < MOST_VISITORS)
+        for _ in range(MOST_WAITING):
+            idle.append(socket.create_connection(where, timeout=PATIENCE))
         with enter(live.url) as page:
             assert "Pause" in controls(page)
+            assert len(live.gate.visitors) == 1
+        for wire in idle:
+            wire.close()
+        until(lambda: not live.gate.waiting)
     assert not [record for record in caplog.records if record.exc_info]
+
+
+def test_connections_that_ask_for_nothing_are_closed(live):
+    """By themselves, after HANDSHAKE; half a request is no more than none."""
+    wires = [socket.create_connection(("127.0.0.1", port_of(live.url)), timeout=PATIENCE) for _ in range(8)]
+    for wire in wires[:4]:
+        wire.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+    assert HANDSHAKE < PATIENCE
+    assert all(is_closed(wire) for wire in wires)
+    until(lambda: not live.gate.waiting)
+
+
+def is_closed(wire):
+    """Whether the other side ends the connection while it is waited for."""
+    with wire, suppress(ConnectionError):
+        while wire.recv(1024):
+            pass
+    return True
+
+
+def test_places_are_of_those_who_were_let_in():
+    gate = Gate()
+    waiting = [object() for _ in range(MOST_WAITING)]
+    assert not any(gate.wait(visitor) for visitor in waiting)
+    last = object()
+    assert gate.wait(last) is waiting[0]
+    assert len(gate.waiting) == MOST_WAITING
+    assert gate.let_in(last)
+    assert last not in gate.waiting
+    others = [object() for _ in range(MOST_VISITORS)]
+    assert [gate.let_in(visitor) for visitor in others] == [True] * (MOST_VISITORS - 1) + [False]
+    gate.leave(last)
+    assert gate.let_in(others[-1])
 
 
 # -------------------- rules
