@@ -102,7 +102,12 @@ def sense_solver(me, physics):
 def numbers(**values: float | bool) -> np.ndarray:
     """Numbers by name, as a structured array of one record, for compiled loops."""
     kinds = [(name, bool if isinstance(value, (bool, np.bool_)) else float) for name, value in values.items()]
-    return np.array([tuple(values.values())], np.dtype((np.record, kinds)))
+    return np.array([tuple(values.values())], record_type(kinds))
+
+
+def record_type(kinds: list[Any]) -> np.dtype:
+    """Type of records with these fields, aligned; its fields are attributes also where loops are not compiled."""
+    return np.dtype((np.record, np.dtype(kinds, align=True)))
 
 
 class Told(NamedTuple):
@@ -141,7 +146,7 @@ class CompiledTask(Task):
         fields |= dict.fromkeys(self.reward_names, float) | self._fields("senses")
         kinds = [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in fields.items()]
         kinds.sort(key=lambda kind: kind[1:] != (float,))  # plain numbers first, in the order declared: see `told`
-        self.now = np.zeros(self.num_envs, np.dtype((np.record, kinds)))
+        self.now = np.zeros(self.num_envs, record_type(kinds))
         self.observation = np.zeros((self.num_envs, *self.observation_space.shape))
         self._touches = self.sim.model.n_contacts > 0
 
