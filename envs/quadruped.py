@@ -10,7 +10,7 @@ from vigym.engine.errors import InputError
 from vigym.engine.validation import vector
 from vigym.envs.arguments import NotNegative, OpenRange, Positive, Range
 from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
-from vigym.envs.quadruped_motion import judge
+from vigym.envs.quadruped_motion import aim, judge
 from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
 from vigym.envs.quadruped_stairs import scene as stairs
 from vigym.envs.robot import BASE_INFOS, RobotTask
@@ -334,9 +334,7 @@ class Quadruped(CompiledTask, RobotTask):
             if (before != self.offsets).any():
                 self.sim.set_parameters(offset=self.offsets)
         if self.has_drives:
-            low, high = self.limits
-            np.add(self.neutral, self.action_scale * action, out=self.aims)
-            np.minimum(np.maximum(self.aims, low, out=self.aims), high, out=self.aims)
+            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
             return {"target": self.aims}
         np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
         return {"effort": self.aims}

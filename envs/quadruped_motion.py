@@ -18,6 +18,14 @@ TURN = 2.0 * np.pi
 SHIFT = (0.0, 0.5, 0.5, 0.0)  # of each leg's clock, periods: diagonal legs move together
 
 
+@compiled
+def aim(actions, neutral, scale, limits, aims):
+    """Targets of the drives for actions (n, 12), cut to the limits (2, 12) of the joints, rad."""
+    for n in range(len(actions)):
+        for k in range(12):
+            aims[n, k] = min(max(neutral[k] + scale * actions[n, k], limits[0, k]), limits[1, k])
+
+
 @inlined
 def sense_trunk(me, physics, ground, floors):
     """Where is up, how the trunk moves, and how high it is; see `Quadruped.senses`."""
