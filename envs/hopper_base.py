@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vigym.assets import hopper
-from vigym.engine.compiled import inlined
+from vigym.engine.compiled import compiled, inlined
 from vigym.engine.rotation import from_rotation_vector
 from vigym.engine.vectors import dot, rotation_matrix
 from vigym.envs.compiled_task import CompiledTask
@@ -17,8 +17,18 @@ HALF, RADIUS = hopper.POLE_LENGTH / 2, hopper.SPHERE_RADIUS  # m, from the middl
 # N m, of the torque on the sphere; about the pole a fiftieth of the limit: so is the inertia about it of that about the
 # foot, and more would be no help but make the hopper spin at random while it learns
 TORQUE = hopper.TORQUE_LIMIT * np.array([1.0, 1.0, 0.02])
+FORCE = hopper.FORCE_LIMIT  # N, of the leg
 DEGREES = 180.0 / np.pi
 CLEAR = 1e-6  # m; below it, the foot touches the ground: contacts are solved to 1e-10 m
+
+
+@compiled
+def drive(actions, efforts, torques):
+    """Force of the leg (n, 1), N, and torques on the bodies (n, 2, 3), N m, for actions (n, 4)."""
+    for n in range(len(actions)):
+        efforts[n, 0] = FORCE * actions[n, 0]
+        for k in range(3):
+            torques[n, 0, k] = TORQUE[k] * actions[n, 1 + k]
 
 
 @inlined
@@ -59,14 +69,14 @@ class HopperTask(CompiledTask, RobotTask):
         "om": (float, 3),
         **{"lean": float, "foot": float, "touching": bool, "fallen": bool},
     }
-    memory: ClassVar[tuple[str, ...]] = ("torque",)
+    memory: ClassVar[tuple[str, ...]] = ("effort", "torque")
     n_actions = 4
     camera: ClassVar[Mapping[str, Any]] = {"distance": 4.0, "azimuth": 135.0, "elevation": -10.0, "trackbodyid": 0}
 
     def __init__(self, *, friction: float, reset_noise_scale: float, **options: Any) -> None:
         self.reset_noise_scale = reset_noise_scale
         super().__init__(hopper.build(friction=friction), **options)
-        self.torque = np.zeros((self.num_envs, 2, 3))
+        self.effort, self.torque = np.zeros((self.num_envs, 1)), np.zeros((self.num_envs, 2, 3))
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         low, high = hopper.STROKE
@@ -79,5 +89,5 @@ class HopperTask(CompiledTask, RobotTask):
         self.put(env, draws["leg"], np.zeros_like(draws["leg"]), np.zeros_like(v), q, v, w)
 
     def controls(self, action: Array) -> dict[str, Any]:
-        self.torque[:, 0] = TORQUE * action[:, 1:]
-        return {"effort": hopper.FORCE_LIMIT * action[:, :1], "torque": self.torque}
+        drive(action, self.effort, self.torque)
+        return {"effort": self.effort, "torque": self.torque}

@@ -130,19 +130,18 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         mode = self.autoreset_mode
         if np.count_nonzero(self._idle):  # `any` takes six times as long
             raise ResetNeeded(f"environments {np.flatnonzero(self._idle)} have not begun: reset them first")
-        if mode == AutoresetMode.DISABLED and np.count_nonzero(self._over):
+        ended = np.count_nonzero(self._over)
+        if ended and mode == AutoresetMode.DISABLED:
             raise InputError(f"environments {np.flatnonzero(self._over)} have ended: reset them first")
-        reset = self._over.copy() if mode == AutoresetMode.NEXT_STEP else np.zeros(self.num_envs, bool)
-        acting = ~reset
-        # those to be reset take part: their lanes would idle otherwise
+        acting = ~self._over  # those to be reset take part, too: their lanes would idle otherwise
         told = self._actions(actions)
         observation, reward, terminated = self.task.step(told)
         reward, terminated = reward.copy(), terminated & acting
         self.picture.stepped(told, reward, acting)
-        if np.count_nonzero(reset):
-            self._begin(reset, {})
+        if ended:
+            self._begin(~acting, {})
             observation = self.task.observe()
-            reward[reset] = 0.0
+            reward[~acting] = 0.0
         truncated = np.zeros(self.num_envs, bool)
         if self.max_episode_steps is not None:
             truncated = acting & (self.task.elapsed >= self.max_episode_steps)
