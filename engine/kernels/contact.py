@@ -116,7 +116,7 @@ def heft(m, s, t, c):
 
 
 def weight(m, s, t, c):
-    """Weight of the contact's body alone, N."""
+    """Weight of the contact's body alone, of two the lighter one, N."""
     own = t.heft[c][0] if is_between(m) else body.heft(m, s, m.contact_body[c])
     return own * m.contact_weight[c][0]
 

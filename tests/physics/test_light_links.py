@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vigym import Mechanism, Simulator
+from vigym import Capsule, Mechanism, Simulator
 
 LINKS, LENGTH, DT = 8, 0.2, 0.01
 # The sixth link is 512 times as light as its neighbours. Powers of two: products with them are not rounded
@@ -64,3 +64,30 @@ def test_heft_is_that_of_the_whole_part(factor):
     masses[0] *= factor
     whole = masses[:LINKS].sum() / MASSES.sum()
     assert np.allclose(model.heft(np.stack([masses, masses])), [[whole] * LINKS + [1.0]] * 2, rtol=1e-14)
+
+
+def test_masses_set_later_where_bodies_touch():
+    """The same of capsules on a plane that is a collider, in a row that no joint connects as well."""
+
+    def heap(masses):
+        m = Mechanism()
+        m.add_ground()
+        for k, mass in enumerate(masses):
+            shape = Capsule(radius=0.02, length=LENGTH - 0.04)
+            lying = (np.sqrt(0.5), 0, np.sqrt(0.5), 0)
+            m.add_body(f"link {k}", mass=mass, shapes=[shape], position=(LENGTH * k, 0, 0.02), orientation=lying)
+            if k % 4:
+                ends = {"parent_anchor": (0, 0, LENGTH / 2), "child_anchor": (0, 0, -LENGTH / 2)}
+                m.add_joint(f"joint {k}", "spherical", f"link {k - 1}", f"link {k}", damping=0.01, **ends)
+        return m
+
+    built, later = (Simulator(heap(masses), dt=DT, tolerance=1e-6) for masses in (MASSES, np.ones(LINKS)))
+    later.set_parameters(mass=MASSES, inertia=later.parameter("inertia")[0] * MASSES[:, None, None])
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        effort = rng.uniform(-1, 1, built.model.n_axes)
+        for sim in (built, later):
+            sim.step(effort)
+        assert built.status.iterations == later.status.iterations
+        # masses of parts are not powers of two here: sizes are rounded
+        assert np.allclose(built.state.x, later.state.x, rtol=0, atol=1e-7)

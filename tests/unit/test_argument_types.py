@@ -123,7 +123,7 @@ def test_other_calls_of_a_simulator(sim):
             sim.gradients(value)
         with pytest.raises(InputError, match="first and second must be a list of words"):
             sim.distance("box", value)
-        with pytest.raises(MechanismError, match="ignore_contact: second must be a non-empty string"):
+        with pytest.raises(MechanismError, match="ignore_contact: names must be strings"):
             sim.model.mechanism.copy().ignore_contact("box", value)
     with pytest.raises(InputError, match="env must be numbers of environments"):
         sim.gaps_at([1, [2]], np.zeros((1, 1, 3)), [[[1.0, 0.0, 0.0, 0.0]]])

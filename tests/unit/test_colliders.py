@@ -137,7 +137,7 @@ def test_colliders_of_bodies_with_similar_names():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"collide": "no"}, "'a': collide must be True or False"),
+        ({"collide": "no"}, "'a': collide must be one of True, False"),
         ({"friction": -0.1}, "'a': friction"),
         ({"restitution": 1.1}, "'a': restitution must be at most 1"),
         ({"restitution": 0.5, "compliance": 1e-4}, "'a': a soft collider rebounds by its compliance"),

@@ -97,7 +97,7 @@ def test_one_contact(cone, gravity):
     compare(sim, 2e-3)
 
 
-@pytest.mark.parametrize(("cone", "accuracy"), [("pyramid", 3e-4), ("exact", 3e-3)])
+@pytest.mark.parametrize(("cone", "accuracy"), [("pyramid", 3e-4), ("exact", 5e-3)])
 def test_four_corners(cone, accuracy):
     """How the corners share the load is not determined; with the exact cone, a trace of that is left."""
     mechanism, start = box()

@@ -218,7 +218,8 @@ def find_contacts(m, s, t, group):
 
 @shared
 def review_contacts(m, s, t, group):
-    """Look for bodies that went too far, or into each other, in the step that was found."""
+    """Look for bodies that went into each other in the step that was found: because what was found before it does not
+    keep them apart (pierced), or because one went farther than was assumed, and was not looked at (missed)."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     missed, pierced = rows(t, "missed"), rows(t, "pierced")
     reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
@@ -226,13 +227,16 @@ def review_contacts(m, s, t, group):
         missed[0, 0, lane] = pierced[0, 0, lane] = 0.0
         if good[0, 0, lane] < 0.5:
             continue
+        gone = False
         for i in range(rows(m, "n_bodies")[0]):
             way = farthest(m, t, i, lane)
             if way > assumed[i, 0, lane] and reach[i, 1, 0] > 0.0:
-                missed[0, 0, lane], farther[i, 0, lane] = 1.0, 2.0 * way
-        if missed[0, 0, lane] < 0.5 and overlapping(m, s, t, lane):
-            pierced[0, 0, lane] = 1.0
-        if missed[0, 0, lane] > 0.5 or pierced[0, 0, lane] > 0.5:
+                gone, assumed[i, 0, lane], farther[i, 0, lane] = True, way, 2.0 * way
+        if overlapping(m, s, t, gone, lane):
+            if gone:
+                missed[0, 0, lane] = 1.0
+            else:
+                pierced[0, 0, lane] = 1.0
             good[0, 0, lane] = 0.0
             V, found, look = rows(t, "V"), rows(t, "found_V"), int(rows(t, "look")[0, 0, lane] + 0.5)
             if look < LOOKS:
@@ -242,12 +246,13 @@ def review_contacts(m, s, t, group):
 
 
 @shared
-def overlapping(m, s, t, lane):
-    """Whether the step that was found leads two hard solids into each other."""
+def overlapping(m, s, t, gone, lane):
+    """Whether the step that was found leads two solids into each other: hard ones, and soft ones too if a body has
+    gone so far that they may have been overlooked."""
     for couple in range(rows(m, "n_couples")[0]):
         first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
         hard = compliance_of(m, s, couple, lane) == 0.0
-        if hard and is_near(m, t, couple, lane) and onset(m, t, first, second, 0, lane) >= 0.0:
+        if (hard or gone) and is_near(m, t, couple, lane) and onset(m, t, first, second, 0, lane) >= 0.0:
             return True
     return False
 

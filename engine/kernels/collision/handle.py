@@ -20,7 +20,7 @@ FLOATS = (
     *("collider_bound", "collider_place", "collider_size", "collider_turn"),
     *("couple_compliance", "couple_damping", "couple_friction", "couple_restitution"),
     # state
-    *("budget", "fresh", "mass"),
+    *("budget", "fresh", "heft", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),
     *("memory_ca", "memory_came", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal"),
     *("memory_code", "memory_feature", "memory_point", "memory_radius", "memory_rim", "memory_struck", "memory_swap"),

@@ -79,16 +79,18 @@ def three_of(found, k, column, lane):
 
 @shared
 def weigh(m, s, t, slot, i, j, lane):
-    """Usual sizes of a contact between bodies i and j (or the world): those of the lighter one."""
+    """Usual sizes of a contact between bodies i and j (or the world): those of the lighter one, which may have to carry
+    the heavier one."""
     mass, usual, nominal, n = rows(s, "mass"), rows(m, "usual"), rows(m, "nominal_mass"), rows(m, "n_bodies")[0]
     light = i if j == n or mass[i, 0, lane] <= mass[j, 0, lane] else j
-    rows(t, "touch_mass")[slot, 0, lane] = mass[light, 0, lane]
-    rows(t, "touch_heft")[slot, 0, lane] = mass[light, 0, lane] / nominal[light, 0, 0]
     heavy = i if j == n or mass[i, 0, lane] >= mass[j, 0, lane] else j
-    ratio = nominal[light, 0, 0] / mass[light, 0, lane] * mass[heavy, 0, lane] / nominal[heavy, 0, 0]
-    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[heavy, 0, 0] * ratio
+    heft = rows(s, "heft")[light, 0, lane]
+    rows(t, "touch_mass")[slot, 0, lane] = mass[light, 0, lane]
+    rows(t, "touch_heft")[slot, 0, lane] = heft
+    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[heavy, 0, 0] * (rows(s, "heft")[heavy, 0, lane] / heft)
     rows(t, "pair_contact_acceleration")[slot, 0, lane] = usual[light, 1, 0]
-    rows(t, "pair_contact_weight")[slot, 0, lane] = usual[light, 3, 0]
+    own = mass[light, 0, lane] / nominal[light, 0, 0]
+    rows(t, "pair_contact_weight")[slot, 0, lane] = usual[light, 3, 0] * (own / heft)
     rows(t, "pair_joined_weight")[slot, 0, lane] = usual[light, 4, 0]
     rows(t, "pair_joined_mass")[slot, 0, lane] = usual[light, 5, 0]
     rows(t, "pair_sags")[slot, 0, lane] = max(rows(m, "wedged")[i, 0, 0], rows(m, "wedged")[j, 0, 0])
