@@ -170,7 +170,10 @@ class Controls:
     def _shape(self, name: str) -> tuple[int, ...]:
         """Shape of a control in one environment; InputError if nothing here takes that control."""
         if CONTROLS[name].of_drive and not self._has_drives:
-            raise InputError(f"{name} has no effect: there is no drive; give a joint kp or kd, or omit {name}")
+            raise InputError(
+                f"{name} has no effect: there is no drive; give a joint kp or kd before it is simulated (mechanism."
+                f"set_drive, load_urdf(kp=..., kd=...)), or omit {name}"
+            )
         return self._shapes[name]
 
     def _laid(self, name: str, value: ArrayLike) -> Track:

@@ -59,7 +59,7 @@ KINDS = (*_CONSTRAINED, "custom")
 
 # Option of a free axis -> (default, what it must be).
 _ANY, _NOT_NEGATIVE, _POSITIVE, _LIMIT = "finite", "finite and >= 0", "> 0", "not NaN"
-_OPTIONS = {
+OPTIONS = {
     "stiffness": (0.0, _NOT_NEGATIVE),
     "rest": (0.0, _ANY),
     "damping": (0.0, _NOT_NEGATIVE),
@@ -245,11 +245,11 @@ def _allowed(values: Array, rule: str) -> bool:
 
 
 def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: str) -> dict[str, Array]:
-    """Every option of `_OPTIONS` as an array (n_free,): given and checked, or at its default."""
-    if unknown := options.keys() - _OPTIONS.keys():
+    """Every option of `OPTIONS` as an array (n_free,): given and checked, or at its default."""
+    if unknown := options.keys() - OPTIONS.keys():
         raise TypeError(f"unexpected joint options: {', '.join(sorted(unknown))}")
     resolved = {}
-    for option, (default, rule) in _OPTIONS.items():
+    for option, (default, rule) in OPTIONS.items():
         expected = f"{rule}, a number or one per free axis (shape ({n_free},))"
         given = options.get(option, default)
         values = numeric(given, f"{what}: {option}", expected)

@@ -59,7 +59,8 @@ class Lanes:
                 scratch.entries[0] = entries.addresses() if compiled else 0
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
-        self.steps = 0
+        self.steps = self._clock = 0  # of the last call, and of all
+        self._begun = np.zeros(num_envs, np.int64)  # the clock when each environment was set
         self.turn, self.readers = Turn(), RLock()
         self._first_part = first_part(groups, model.n_bodies + model.n_contacts)
         self._direct = self._first_part if compiled and threads == 1 else 0  # steps in one call, without a plan
@@ -133,9 +134,18 @@ class Lanes:
             for group, lane in zip(*np.divmod(env, LANES), strict=True):
                 self.memory(group)["memory_key"][:, 0, lane] = 0.0
 
+    def elapsed(self) -> Indices:
+        """Steps since each environment was made or set (num_envs,)."""
+        return self._clock - self._begun
+
+    def restart(self, env: Indices) -> None:
+        """Count the steps of the environments `env` from here."""
+        self._begun[env] = self._clock
+
     def saved(self) -> bytes:
-        """Everything that changes: the slab, then what lane groups remember of contacts, each with its number."""
-        parts = [self.store.without_room().tobytes()]
+        """Everything that changes: the slab, elapsed steps, then what lane groups remember of contacts, each with its
+        number."""
+        parts = [self.store.without_room().tobytes(), self.elapsed().tobytes()]
         for group in range(self.store.groups if self.store.features.touches else 0):
             memory = self.memory(group)
             used = int((memory["memory_key"] > 0).any((1, 2)).sum())
@@ -144,7 +154,7 @@ class Lanes:
 
     def fits(self, data: bytes) -> bool:
         """Whether these bytes are as many as `saved` returns."""
-        start = self.store.slab.nbytes
+        start = self.store.slab.nbytes + self._begun.nbytes
         for group in range(self.store.groups if self.store.features.touches else 0):
             size = 8 * sum(int(np.prod(field.shape[1:])) for field in self.memory(group).values())
             start += 8 + size * int.from_bytes(data[start : start + 8], "little")
@@ -154,6 +164,8 @@ class Lanes:
         """Go back to what `saved` returned."""
         start = self.store.slab.nbytes
         self.store.slab[...] = np.frombuffer(data[:start]).reshape(self.store.slab.shape)
+        self._begun = self._clock - np.frombuffer(data, np.int64, self.num_envs, start)
+        start += self._begun.nbytes
         for group in range(self.store.groups if self.store.features.touches else 0):
             used = int.from_bytes(data[start : start + 8], "little")
             start += 8
@@ -179,6 +191,7 @@ class Lanes:
             run = self._run
             # before the call: an interrupt is heard after it
             self.steps = self.steps + repeat if resumed else repeat
+            self._clock += repeat
             run(repeat, resumed)
             return
         advance = self._share if self.compiled else self._run_uncompiled
@@ -190,6 +203,7 @@ class Lanes:
         with self.undone(np.arange(self.num_envs)), np.errstate(all="ignore"):
             step(self.constants[0], self.store, self.scratch[0][0], 0, self.store.groups, steps, resumed)
             self.steps = before + steps
+            self._clock += steps
 
     def _share(self, steps: int, resumed: bool, script: int = 0) -> None:
         """Make steps with all threads; see `Plan.run`."""
@@ -198,6 +212,7 @@ class Lanes:
             self._plan.run(steps, resumed=resumed, script=script)
         finally:
             self.steps = before + self._plan.made
+            self._clock += self._plan.made
 
     @cached_property
     def _run(self) -> Any:

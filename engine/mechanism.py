@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine.body import Body, make_body
-from vigym.engine.collider import Collider, bits, checked_law, make_collider
+from vigym.engine.changes import Changes, lookup
+from vigym.engine.collider import Collider, make_collider
 from vigym.engine.contact import Contact, make_contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
-from vigym.engine.pairing import Pairing
+from vigym.engine.pairing import Pairing, solids
 from vigym.engine.shapes import Plane, Shape
-from vigym.engine.validation import Array, flag, read_only, show, suggestion, vector
+from vigym.engine.validation import Array, read_only, show, vector
 
 Part = TypeVar("Part", Body, Joint, Contact, Collider)
 Kind = TypeVar("Kind", bound="Mechanism")
@@ -47,8 +48,8 @@ def takes(
     return decorate
 
 
-class Mechanism:
-    """What is simulated. Parts are validated as they are added; an `add_...` that fails changes nothing.
+class Mechanism(Changes):
+    """What is simulated. Parts are validated as they are added or replaced; a call that fails changes nothing.
 
     A body that no joint connects flies freely. Bodies and joints may form kinematic loops.
     """
@@ -71,24 +72,24 @@ class Mechanism:
         self._gravity = read_only(vector(value, (3,), "gravity"))
 
     @property
-    def bodies(self) -> list[Body]:
-        """Bodies in the order added (a new list)."""
-        return list(self._bodies.values())
+    def bodies(self) -> tuple[Body, ...]:
+        """Bodies in the order added."""
+        return tuple(self._bodies.values())
 
     @property
-    def joints(self) -> list[Joint]:
-        """Joints in the order added (a new list)."""
-        return list(self._joints.values())
+    def joints(self) -> tuple[Joint, ...]:
+        """Joints in the order added."""
+        return tuple(self._joints.values())
 
     @property
-    def contacts(self) -> list[Contact]:
-        """Contacts in the order added (a new list)."""
-        return list(self._contacts.values())
+    def contacts(self) -> tuple[Contact, ...]:
+        """Contacts in the order added."""
+        return tuple(self._contacts.values())
 
     @property
-    def colliders(self) -> list[Collider]:
-        """Colliders in the order added (a new list)."""
-        return list(self._pairing.colliders.values())
+    def colliders(self) -> tuple[Collider, ...]:
+        """Colliders in the order added."""
+        return tuple(self._pairing.colliders.values())
 
     @property
     def couples(self) -> list[tuple[int, int]]:
@@ -112,15 +113,19 @@ class Mechanism:
 
     def body(self, name: str) -> Body:
         """The body of that name."""
-        return _lookup(self._bodies, name, "body")
+        return lookup(self._bodies, name, "body")
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return _lookup(self._joints, name, "joint")
+        return lookup(self._joints, name, "joint")
 
     def contact(self, name: str) -> Contact:
         """The contact of that name."""
-        return _lookup(self._contacts, name, "contact")
+        return lookup(self._contacts, name, "contact")
+
+    def collider(self, name: str) -> Collider:
+        """The collider of that name."""
+        return lookup(self._pairing.colliders, name, "collider")
 
     def add_body(
         self,
@@ -159,16 +164,10 @@ class Mechanism:
         if body.name == WORLD:
             raise MechanismError(f"body name {WORLD!r} is reserved for the fixed world; choose another")
         _check_new(self._bodies, body.name, "body")
-        what = f"body {body.name!r}"
         law = {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}
-        options = checked_law(law, what) | {"group": bits(group, f"{what}: group"), "mask": bits(mask, f"{what}: mask")}
-        collide = flag(collide, f"{what}: collide")
-        solids = self._pairing.of_shapes(body.name, body.shapes, **options) if collide else []
+        options = solids(collide, law, group, mask, f"body {body.name!r}")
+        self._pairing.set_solids(body.name, body.shapes, options)
         self._bodies[body.name] = body
-        for solid in solids:
-            self._pairing.add(solid)
-        if collide and body.shapes and not solids:
-            self._pairing.untouchable[body.name] = type(body.shapes[0]).__name__
         return body
 
     def add_joint(
@@ -232,19 +231,10 @@ class Mechanism:
             friction=friction,
             **({} if start is None else {"start": start}),
         )
-        what = f"joint {joint.name!r}"
         _check_new(self._joints, joint.name, "joint")
-        if joint.parent != WORLD:
-            self._check_body(joint.parent, f"{what}: parent")
-        self._check_body(joint.child, f"{what}: child")
-        pair = frozenset((joint.parent, joint.child))
-        if pair in self._connections:
-            raise MechanismError(
-                f"{what}: {joint.parent!r} and {joint.child!r} would be doubly connected, joint "
-                f"{self._connections[pair]!r} connects them already; merge them into one joint"
-            )
+        self._check_ends(joint)
         self._joints[joint.name] = joint
-        self._connections[pair] = joint.name
+        self._connections[frozenset((joint.parent, joint.child))] = joint.name
         return joint
 
     @takes(make_contact)
@@ -328,19 +318,6 @@ class Mechanism:
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._contacts)} contacts"
         return f"<Mechanism: {counts}>"
-
-    def _check_body(self, name: str, what: str) -> None:
-        if name not in self._bodies:
-            hint = suggestion(name, self._bodies)
-            raise MechanismError(f"{what} {name!r} is unknown, add the body first; {hint}")
-
-
-def _lookup(parts: Mapping[str, Part], name: str, category: str) -> Part:
-    if not isinstance(name, str):
-        raise MechanismError(f"{category} name must be a string, got {show(name)}")
-    if name not in parts:
-        raise MechanismError(f"{category} {name!r} is unknown; {suggestion(name, parts)}")
-    return parts[name]
 
 
 def _check_new(parts: Mapping[str, object], name: str, category: str) -> None:

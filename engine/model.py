@@ -127,6 +127,11 @@ class Model:
                 names += [f"{joint.name}.{motion[0]}{'xyz'[row]}" for motion, row in joint.free_axes]
         return names
 
+    @property
+    def axis_owners(self) -> list[str]:
+        """Name of the joint of each free axis."""
+        return [joint.name for joint in self.axis_joints for _ in range(joint.n_free)]
+
     def usual_sizes(self, dt: float) -> np.ndarray:
         """Usual force, N, acceleration, m/s^2, and length, m, of the parts of which each body is one; the body's own
         weight, N; weight and mass of the part (n_bodies, 6).

@@ -1,18 +1,33 @@
 """Colliders of a mechanism: which of them may touch, and the laws of those that were given their own."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import count, product
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from vigym.engine.collider import KINDS, LAW, Collider, checked_law, make_collider
+from vigym.engine.collider import KINDS, LAW, Collider, bits, checked_law, make_collider
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.shapes import Plane, Shape
-from vigym.engine.validation import show, suggestion
+from vigym.engine.validation import flag, show, suggestion
 
 Names = frozenset[tuple[str, str]]  # two of ("body", name) or ("collider", name)
+
+
+class Solids(NamedTuple):
+    """Colliders that `add_body` makes of a body's shapes: whether there are any, their options and their names."""
+
+    collide: bool
+    options: dict[str, Any]
+    names: tuple[str, ...] = ()
+
+
+def solids(collide: bool, law: Mapping[str, object], group: int, mask: int, what: str) -> Solids:
+    """Options of `add_body` for the colliders of its shapes, checked."""
+    options = checked_law(law, what) | {"group": bits(group, f"{what}: group"), "mask": bits(mask, f"{what}: mask")}
+    return Solids(flag(collide, f"{what}: collide"), options)
 
 
 class Pairing:
@@ -23,6 +38,7 @@ class Pairing:
 
     def __init__(self) -> None:
         self.colliders: dict[str, Collider] = {}
+        self.solids: dict[str, Solids] = {}  # of each body
         self.untouchable: dict[str, str] = {}  # bodies that should touch, but whose shapes cannot; the kind of one
         self.allowed: set[frozenset[str]] = set()  # bodies that touch although a joint connects them
         self._ignored: set[Names] = set()
@@ -32,6 +48,7 @@ class Pairing:
         """An independent one with the same colliders."""
         other = copy(self)
         other.colliders, other.untouchable = dict(self.colliders), dict(self.untouchable)
+        other.solids = dict(self.solids)
         other.allowed, other._ignored, other._laws = set(self.allowed), set(self._ignored), dict(self._laws)
         return other
 
@@ -43,15 +60,50 @@ class Pairing:
             raise MechanismError(f"collider {collider.name!r} exists already{whose}; names must be unique")
         self.colliders[collider.name] = collider
 
-    def of_shapes(self, body: str, shapes: Iterable[Shape], **options: float) -> list[Collider]:
-        """Colliders of the shapes of a body that can be some, by the body's name, and numbers behind it; not added."""
-        found: dict[str, Collider] = {}
-        for shape in shapes:
+    def set_solids(self, body: str, shapes: Sequence[Shape], solids: Solids) -> None:
+        """Make colliders of the shapes of a body that can be some, by the body's name, and numbers behind it.
+
+        They take the place of those that were made before. Nothing changes if that raises."""
+        before = self.solids.get(body, solids).names
+        others = {name: collider for name, collider in self.colliders.items() if name not in before}
+        made: dict[str, Collider] = {}
+        for shape in shapes if solids.collide else ():
             if isinstance(shape, KINDS):
                 names = (f"{body} {k}" if k else body for k in count())
-                name = next(name for name in names if name not in self.colliders and name not in found)
-                found[name] = make_collider(name, body, shape, **options)  # type: ignore[arg-type]
-        return list(found.values())
+                name = next(name for name in names if name not in others and name not in made)
+                made[name] = make_collider(name, body, shape, **solids.options)
+        meant = {name for pair in (*self._ignored, *self._laws) for kind, name in pair if kind == "collider"}
+        for name in before:
+            if name in meant and name not in made:
+                raise MechanismError(
+                    f"body {body!r}: there would be no collider {name!r} any more, of which ignore_contact, "
+                    "ignore_colliders or set_pair tells"
+                )
+        order = list(self.colliders)
+        place = order.index(before[0]) if before else len(order)
+        first = {name: others[name] for name in order[:place] if name in others}
+        self.colliders = first | made | others
+        self.solids[body] = solids._replace(names=tuple(made))
+        self.untouchable.pop(body, None)
+        if solids.collide and shapes and not made:
+            self.untouchable[body] = type(shapes[0]).__name__
+
+    def merge(self, other: "Pairing", moved: Callable[[Collider], Collider], renamed: Callable[[str], str]) -> None:
+        """Take over all of another one: its colliders as `moved` returns them, its bodies as they are `renamed`, and
+        what was said of its pairs."""
+        names = {name: moved(collider).name for name, collider in other.colliders.items()}
+        for collider in other.colliders.values():
+            self.add(moved(collider))
+        for body, mine in other.solids.items():
+            self.solids[renamed(body)] = mine._replace(names=tuple(names[name] for name in mine.names))
+        self.untouchable |= {renamed(body): kind for body, kind in other.untouchable.items()}
+        self.allowed |= {frozenset(map(renamed, pair)) for pair in other.allowed}
+
+        def pair_of(pair: Names) -> Names:
+            return frozenset((kind, renamed(name) if kind == "body" else names[name]) for kind, name in pair)
+
+        self._ignored |= {pair_of(pair) for pair in other._ignored}
+        self._laws |= {pair_of(pair): law for pair, law in other._laws.items()}
 
     def ignore(self, names: Names) -> None:
         """Let two pass through each other."""

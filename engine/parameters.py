@@ -19,7 +19,8 @@ NINE = [0, 1, 2, 1, 3, 4, 2, 4, 5]
 
 OF_BODIES = ("mass", "inertia")
 OF_CONTACTS = ("friction", "restitution", "compliance", "contact_damping", "offset")
-OF_AXES = ("stiffness", "damping", "kp", "kd", "effort_limit", "joint_friction")
+OF_DRIVES = ("kp", "kd", "effort_limit")
+OF_AXES = ("stiffness", "damping", *OF_DRIVES, "joint_friction")
 # Parameter -> field of the state store
 FIELDS = {name: name for name in OF_BODIES + OF_CONTACTS + OF_AXES} | {"joint_friction": "dry_friction"}
 
@@ -87,9 +88,12 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
         nominal = model.per_axis(name.removeprefix("joint_"))
         absent = ~((nominal > 0) & np.isfinite(nominal))
         for k, a in np.argwhere(absent & (value != nominal))[:1]:
+            option, joint = name.removeprefix("joint_"), model.axis_owners[a]
+            method = "set_drive" if name in OF_DRIVES else "replace_joint"
             raise InputError(
                 f"{name} of {names[a]} (environment {env[k]}) cannot be changed: the mechanism has none there; "
-                f"give the joint a finite {name.removeprefix('joint_')} > 0"
+                f"give the joint a finite {option} > 0 before it is simulated, with "
+                f"mechanism.{method}({joint!r}, {option}=...)"
             )
     for k, i in np.argwhere(bad)[:1]:
         raise InputError(f"{name} of {names[i]} (environment {env[k]}) must be {rule}, got {value[k, i].tolist()}")

@@ -1,17 +1,22 @@
 """Read-outs of a simulator: what its state, and the step that led to it, tell of joints, contacts and energies."""
 
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine import collisions, coordinates, diagnostics, parameters
+from vigym.engine import collisions, coordinates, diagnostics, dynamics, parameters
 from vigym.engine.collisions import Contacts
+from vigym.engine.dynamics import Dynamics
+from vigym.engine.errors import InputError
 from vigym.engine.lanes import Lanes
 from vigym.engine.model import Model
 from vigym.engine.placement import Placement
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
 from vigym.engine.turn import Turn, alone
+from vigym.engine.validation import body_number, vector
 
 
 class Readouts:
@@ -26,8 +31,19 @@ class Readouts:
 
     @property
     def state(self) -> State:
-        """Pose and velocity of every body, as fresh arrays."""
-        return State(self._get("x"), self._get("q"), self._get("v"), self._get("w"))
+        """Pose and velocity of every body, copies that cannot be written to: `set_state` changes them."""
+        get = self._get
+        state = State(get("x"), get("q"), get("v"), get("w"))
+        for part in state:
+            part.setflags(write=False)
+        return state
+
+    @property
+    def time(self) -> Array:
+        """Simulated time since each environment was made, or set by `set_state` or `set_joint_state`, s (num_envs,).
+
+        It counts the steps of all calls, also those in which an environment could not be solved and stood still."""
+        return self.dt * self._lanes.elapsed().astype(float)
 
     def live(self, name: str) -> Array:
         """A view of a field of the state store (kernels/layout.py) that follows every step, for loops that run after
@@ -51,6 +67,27 @@ class Readouts:
         """Names of the free joint axes, in the order of efforts, positions and velocities."""
         return self.model.axis_names
 
+    @property
+    def body_names(self) -> list[str]:
+        """Names of the bodies, in the order of the arrays of `state`."""
+        return [body.name for body in self.model.mechanism.bodies]
+
+    @property
+    def contact_names(self) -> list[str]:
+        """Names of the contacts, in the order of `contact_gaps` and its neighbours."""
+        return [contact.name for contact in self.model.mechanism.contacts]
+
+    @property
+    def collider_names(self) -> list[str]:
+        """Names of the colliders, by their numbers in `contacts()`."""
+        return [collider.name for collider in self.model.mechanism.colliders]
+
+    @property
+    def velocity_names(self) -> list[str]:
+        """Names of the generalized velocities: vx, vy, vz (world) and wx, wy, wz (its own frame) of every body that no
+        joint ties to a parent, then the free joint axes."""
+        return dynamics.velocity_names(self.model)
+
     def joint_positions(self) -> Array:
         """Coordinates of the free joint axes (num_envs, n_efforts), m or rad; full turns are counted, but of three free
         rotations, whose coordinates are the rotation vector the shorter way round."""
@@ -62,8 +99,56 @@ class Readouts:
 
     def joint_error(self) -> Array:
         """Largest |g| of all joints, m or sine of half an angle (num_envs,)."""
-        x, q, _, _ = self.state
-        return coordinates.errors(self.model, x, q).max(-1, initial=0.0)
+        return coordinates.errors(self.model, self._get("x"), self._get("q")).max(-1, initial=0.0)
+
+    def joint_efforts(self) -> Array:
+        """All that acts along the free joint axes in the last step, N or N m (num_envs, n_efforts): efforts, drives,
+        springs, dampers, dry friction and position limits. Of its last part if the step was made in parts; zero in an
+        environment that was set since, or whose step failed."""
+        x, q, v, w, h0, fresh = (self._get(name) for name in ("x", "q", "v", "w", "h0", "fresh"))
+        efforts = self._dynamics.efforts(*coordinates.pose_before(x, q, v, w, h0), self._get("wrench"))
+        return np.where(fresh[:, None] > 0, 0.0, efforts)
+
+    def generalized_velocities(self) -> Array:
+        """Velocities in the order of `velocity_names` (num_envs, n_velocities): means over the last step, as those of
+        the state and of joints."""
+        return self._dynamics.velocities(self._get("v"), self._get("w"), self.joint_velocities())
+
+    def jacobian(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
+        """Derivatives of the velocity of a point of a body (3 rows, world, m/s) and of its angular velocity (3 rows,
+        world, rad/s) by the generalized velocities: (num_envs, 6, n_velocities).
+
+        point: (3,) in the body's frame, whose origin is the centre of mass, m. For a mechanism without free bodies,
+        the columns are the joint axes; `velocity_names` names them. Joints that close loops have columns of zeros.
+        """
+        number = body_number(body, self.model.bodies)
+        where = vector(point, (3,), "point", InputError)
+        return self._dynamics.jacobian(self._get("x"), self._get("q"), number, where)
+
+    def mass_matrix(self) -> Array:
+        """Mass matrix M by generalized velocities u, (num_envs, n_velocities, n_velocities): u . M u / 2 is the kinetic
+        energy. Joints that close loops have rows and columns of zeros."""
+        pose = self._get("x"), self._get("q")
+        return self._dynamics.mass_matrix(*pose, self.parameter("mass"), self.parameter("inertia"))
+
+    def bias_forces(self) -> Array:
+        """Coriolis, centrifugal and gravity forces, (num_envs, n_velocities): M du/dt + bias = applied forces, with the
+        generalized velocities u. Springs, dampers, drives and contacts count as applied."""
+        return self._bias(self.generalized_velocities())
+
+    def gravity_efforts(self) -> Array:
+        """Efforts on the joint axes that carry the weight of all that hangs on them, N or N m (num_envs, n_efforts):
+        `step(effort=sim.gravity_efforts())` holds an arm still."""
+        number = self._dynamics.columns.number
+        return self._bias(np.zeros((self._lanes.num_envs, number)))[:, number - self.model.n_axes :]
+
+    def _bias(self, velocities: Array) -> Array:
+        parts = self._get("x"), self._get("q"), self.parameter("mass"), self.parameter("inertia")
+        return self._dynamics.bias(*parts, velocities)
+
+    @cached_property
+    def _dynamics(self) -> Dynamics:
+        return Dynamics(self.model)
 
     def contact_gaps(self) -> Array:
         """Distance of every contact from its plane, m (num_envs, n_contacts)."""

@@ -29,7 +29,7 @@ from vigym.engine.turn import alone, busy
 from vigym.engine.validation import batch, choice, chosen, count, flag, number
 
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
-BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature")  # anew in a copy
+BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature", "_dynamics")  # anew in a copy
 
 
 class Simulator(Readouts):
@@ -125,6 +125,7 @@ class Simulator(Readouts):
         given = {name: value for name, value in zip("xqvw", (x, q, v, w), strict=True) if value is not None}
         env = chosen(mask, self.num_envs)
         self._placement.set(env, given, checked_overlap(overlap))
+        self._lanes.restart(env)
         self._jump(env)
 
     @alone
@@ -146,6 +147,7 @@ class Simulator(Readouts):
         """
         env = chosen(mask, self.num_envs)
         self._placement.set_joints(env, positions, velocities, roots, checked_overlap(overlap))
+        self._lanes.restart(env)
         self._jump(env)
 
     def _jump(self, env: Container[int]) -> None:

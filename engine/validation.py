@@ -7,7 +7,7 @@ Every function takes `what`, the argument's name as the user knows it ("body 'ro
 import difflib
 import os
 import reprlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -150,6 +150,16 @@ def suggestion(value: str, known: Iterable[str]) -> str:
     if not names:
         return "there are none yet"
     return "known: " + ", ".join(repr(name) for name in names[:10]) + (", ..." if len(names) > 10 else "")
+
+
+def body_number(name: Any, numbers: Mapping[str, int]) -> int:
+    """Number of the body of that name; InputError if there is none."""
+    known = [known for known in numbers if known != "world"]
+    if not isinstance(name, str):
+        raise InputError(f"body must be the name of one, got {show(name)}")
+    if name not in known:
+        raise InputError(f"body {show(name)} is unknown; {suggestion(name, known)}")
+    return numbers[name]
 
 
 def read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:

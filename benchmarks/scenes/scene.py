@@ -70,7 +70,7 @@ class Scene:
             phi, rates = sim.joint_positions(), sim.joint_velocities()
             rates[1:] += rng.uniform(-NUDGE, NUDGE, rates[1:].shape)
             sim.set_joint_state(phi, rates)
-            state = sim.state
+            state = State(*(part.copy() for part in sim.state))
             for part, first in zip(state, self.start, strict=True):
                 part[0] = first  # exactly
             return state
@@ -93,7 +93,7 @@ def at_rest(mechanism: Mechanism, positions: ArrayLike | None = None, height: fl
     sim.set_state(x=x if height is None else x + np.array([0.0, 0.0, CLEARANCE]))
     if positions is not None:
         sim.set_joint_state(positions)
-    x, q, v, w = (part[0] for part in sim.state)
+    x, q, v, w = (part[0].copy() for part in sim.state)
     if height is not None:
         x[:, 2] += height - sim.contact_gaps().min()
     return State(x, q, v, w)

@@ -8,7 +8,7 @@ bodies that do not touch are excluded, and all other couples are pairs.
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from vigym.engine.collider import Collider, PairLaw
@@ -85,7 +85,7 @@ def _welded(mechanism: Mechanism, tree: Tree) -> dict[str, str]:
     return found
 
 
-def _open(colliders: list[Collider], common: Mapping[tuple[int, int], PairLaw]) -> set[int]:
+def _open(colliders: Sequence[Collider], common: Mapping[tuple[int, int], PairLaw]) -> set[int]:
     """Numbers of the colliders that MuJoCo's own search finds: of one friction, without rebound, and all of them touch
     each other."""
     special = {
@@ -103,7 +103,7 @@ def _open(colliders: list[Collider], common: Mapping[tuple[int, int], PairLaw]) 
     return {k for k, kind in kinds.items() if kind == usual[0][0]} if usual else set()
 
 
-def _found(colliders: list[Collider], free: set[int], welded: Mapping[str, str]) -> set[tuple[int, int]]:
+def _found(colliders: Sequence[Collider], free: set[int], welded: Mapping[str, str]) -> set[tuple[int, int]]:
     """Pairs that MuJoCo's own search finds: open geoms of bodies that are not rigidly attached to each other.
 
     It leaves out parents and children, too, but not with `filterparent="disable"`."""

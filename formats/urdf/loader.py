@@ -40,6 +40,7 @@ __all__ = ["LinkFrame", "Mesh", "Mimic", "UrdfError", "UrdfModel", "UrdfWarning"
 MIMIC = ("error", "free")
 MOST_LINKS = 10_000
 Named = TypeVar("Named", Link, JointPart)
+Gain = float | Mapping[str, ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,8 @@ class UrdfModel:
     """A URDF file, read.
 
     name: of the robot. path: of the file. mechanism: what is simulated.
-    links: by name, in the order of the file. meshes: visual ones. world_shapes: visual solids of links that are fixed
-    to the world, in the world (those of other links are the `visuals` of their bodies).
+    links: by name, in the order of the file. meshes: visual ones. world_shapes: solids of links that are fixed to
+    the world, for display, in the world (those of other links are the `visuals` of their bodies).
     velocity_limits: by joint name, m/s or rad/s; the engine does not enforce them. mimics: joints that the file couples
     to others and that were left free. warnings: what was mended or left out.
     """
@@ -114,7 +115,7 @@ def load_urdf(path: str | PathLike[str], *, floating: bool = False, **options: A
 
     floating: the root link flies freely; otherwise it is fixed to the world. Links that are fixed to each other are one
     body, named after the one nearest to the root; joints keep their names.
-    options: contacts, friction, packages, position, orientation, cylinders, rim_points, mimic, default_mass,
+    options: kp, kd, contacts, friction, packages, position, orientation, cylinders, rim_points, mimic, default_mass,
     repair_inertia; see `read_urdf`.
     """
     return read_urdf(path, floating=floating, **options).mechanism
@@ -124,6 +125,8 @@ def read_urdf(
     path: str | PathLike[str],
     *,
     floating: bool = False,
+    kp: Gain = 0.0,
+    kd: Gain = 0.0,
     contacts: Iterable[str] | None = None,
     friction: float = 0.8,
     packages: Mapping[str, str | PathLike[str]] | None = None,
@@ -138,6 +141,8 @@ def read_urdf(
     """A URDF file with its mechanism, link frames, meshes and velocity limits.
 
     floating: the root link flies freely; otherwise it is fixed to the world and becomes part of it.
+    kp, kd: gains of PD drives, N m/rad and N m s/rad (N/m and N s/m of slides): a number for all moving joints, or a
+        dict by joint name; a drive's effort is limited by the file's <limit effort>.
     contacts: names of the links whose collision shapes may touch the ground z = 0; None is all links of a floating
         robot and none of a fixed one.
     friction: Coulomb coefficient of links without <contact><lateral_friction>.
@@ -172,6 +177,8 @@ def read_urdf(
         if not arrangement.bodies():
             raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
         mechanism = build(arrangement, list(joints.values()))
+        for name, gains in _drives(robot, joints, {"kp": kp, "kd": kd}).items():
+            mechanism.set_drive(name, **gains)
         touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating)]
         add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
 
@@ -214,6 +221,26 @@ def _by_name(parts: Iterable[Named]) -> dict[str, Named]:
             line = found[part.name].element.line
             raise part.element.error(f"the name is taken by line {line}; names must be unique")
         found[part.name] = part
+    return found
+
+
+def _drives(robot: Element, joints: Mapping[str, JointPart], given: Mapping[str, Gain]) -> dict[str, dict[str, Any]]:
+    """Gains by joint name, of the joints that have some."""
+    found: dict[str, dict[str, Any]] = {}
+    moving = [name for name, joint in joints.items() if joint.kind not in ("fixed", "floating")]
+    for gain, value in given.items():
+        if isinstance(value, Mapping):
+            for name in value:
+                if name not in moving:
+                    why = (
+                        "does not move by a drive" if name in joints else f"is unknown; {suggestion(str(name), moving)}"
+                    )
+                    raise robot.error(f"{gain}: joint {show(name)} {why}")
+        elif number(value, gain, at_least=0.0) == 0.0:
+            continue
+        gains = value if isinstance(value, Mapping) else dict.fromkeys(moving, value)
+        for name, own in gains.items():
+            found.setdefault(name, {})[gain] = own
     return found
 
 

@@ -85,6 +85,17 @@ class Link:
     collisions: tuple[Geometry, ...]
     friction: float | None
 
+    @property
+    def looks(self) -> tuple[Geometry, ...]:
+        """Solids that are drawn: visual ones, or, if there are none (but meshes), those that collide, in the colour of
+        the visuals."""
+        solids = tuple(visual for visual in self.visuals if visual.solid is not None)
+        if solids:
+            return solids
+        color = next((visual.color for visual in self.visuals if visual.color is not None), None)
+        solid_parts = [(part, part.solid) for part in self.collisions if part.solid is not None]
+        return tuple(replace(part, solid=replace(solid, color=color)) for part, solid in solid_parts)
+
 
 @dataclass(frozen=True)
 class Mimic:

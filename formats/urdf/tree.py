@@ -50,12 +50,12 @@ class Group:
         return Pose(pose.position - self.com, pose.orientation)
 
     def shapes(self) -> list[Shape]:
-        """Visual solids, in the body's frame."""
+        """Solids that are drawn, in the body's frame."""
         return [
-            placed(visual.solid, self.place(pose @ visual.pose))
+            placed(solid, self.place(pose @ look.pose))
             for link, pose in self.members
-            for visual in link.visuals
-            if visual.solid is not None
+            for look in link.looks
+            if (solid := look.solid) is not None
         ]
 
 

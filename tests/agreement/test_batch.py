@@ -54,7 +54,7 @@ def random_inputs() -> Inputs:
     n, a = len(MECHANISM.bodies), len(STANDING)
     sim.set_state(x=sim.state.x + np.array([0.0, 0.0, 1.0]))
     sim.set_joint_state(STANDING + 0.3 * rng.uniform(-1, 1, (ENVS, a)), rng.normal(size=(ENVS, a)))
-    x, q, v, w = sim.state
+    x, q, v, w = (part.copy() for part in sim.state)
     height = 0.05 * rng.random(ENVS) * (rng.random(ENVS) < 0.7)  # some of them already touch the ground
     x[..., 2] -= (sim.contact_gaps().min(-1) - height)[:, None]
     v += 0.5 * rng.normal(size=(ENVS, 1, 3)) - np.array([0.0, 0.0, 0.8])

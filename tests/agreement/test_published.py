@@ -144,7 +144,7 @@ def test_batch_and_single_tell_the_same_bits(num_envs):
 
 def test_gaps_at_other_poses():
     sim = Simulator(unitree_a1.build(), num_envs=3)
-    x, q, _, _ = sim.state
+    x, q = sim.state.x.copy(), sim.state.q
     x[:, 0, 2] += [0.1, 0.2, 0.3]
     sim.set_joint_state(np.tile(unitree_a1.STANDING, (3, 1)), x=x, q=q)
     saved, state, gaps = sim.save(), sim.state, sim.contact_gaps()

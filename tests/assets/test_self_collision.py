@@ -53,7 +53,7 @@ def test_legs_stop_at_each_other():
     m = unitree_a1.build(drive=False, self_collision=True)
     m.gravity = (0, 0, 0)
     sim = Simulator(m, dt=0.005)
-    x, q = sim.state.x, sim.state.q
+    x, q = sim.state.x.copy(), sim.state.q
     x[:, 0, 2] += 1.0
     sim.set_joint_state(unitree_a1.STANDING, x=x, q=q)
     effort, couples, touched = np.zeros(12), np.array(sim.model.couples), []

@@ -102,7 +102,7 @@ def test_every_pose_is_that_of_the_chain_of_links():
     sim = Simulator(m)
     turn, origin = Rotation.from_rotvec([0.3, -0.2, 1.0]), np.array([0.4, -0.7, 1.5])  # off the ground
     q = scenes.quaternion(turn * Rotation.from_quat(np.roll(sim.state.q[0], -1, axis=-1)))
-    sim.set_state(x=origin + turn.apply(sim.state.x[0]), q=q)
+    sim.set_state(x=origin + turn.apply(sim.state.x[0].copy()), q=q)
     rng = np.random.default_rng(0)
     for _ in range(5):
         angles = rng.uniform([joint.lower[0] for joint in m.joints], [joint.upper[0] for joint in m.joints])

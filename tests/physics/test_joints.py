@@ -136,9 +136,10 @@ def test_a_universal_joint_transmits_torque_only_across_its_axes():
         L, second = angular_momentum(sim, J), matrix(sim.state.q[:, 0])[:, :, 1]
         advance(sim, 1, effort=effort)
         torque = (angular_momentum(sim, J) - L) / h
-        # solved to 1e-8 N m; the difference of momenta of 1 N m s costs 1e-15 / h
-        np.testing.assert_allclose(torque[:, 0], effort[:, 0], atol=4e-8)
-        np.testing.assert_allclose((torque * second).sum(-1), effort[:, 1], atol=4e-8)
+        # solved to 1e-8 of weight times radius of gyration, 8.5 N m, and more where it is turned; the difference of
+        # momenta of 1 N m s costs 1e-15 / h
+        np.testing.assert_allclose(torque[:, 0], effort[:, 0], atol=2e-7)
+        np.testing.assert_allclose((torque * second).sum(-1), effort[:, 1], atol=2e-7)
         across.append(torque @ [0, 0, 1.0])
         assert np.abs(matrix(sim.state.q[:, 0])[:, 0, 1]).max() < 1e-9  # a1 . R a2: the axes stay perpendicular
     assert np.abs(across).max() > 0.1

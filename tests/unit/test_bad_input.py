@@ -203,7 +203,7 @@ def bad_repeats(rng: np.random.Generator, sim: Simulator) -> tuple[str, dict[str
 def bad_states(rng: np.random.Generator, sim: Simulator) -> tuple[str, dict[str, Any], str]:
     """States of good shape that cannot be, in one of the environments."""
     env, choice = int(rng.integers(ENVS)), rng.integers(7)
-    x, q, _, w = sim.state
+    x, q, _, w = (part.copy() for part in sim.state)
     shift = rng.normal(size=3)
     shift *= 10.0 ** rng.uniform(-5, 3) / np.linalg.norm(shift)
     if choice == 0:  # the hinge does not hold its body
@@ -393,6 +393,27 @@ def test_bad_parts(method, make):
         assert isinstance(error, MechanismError)
     assert (m.bodies, m.joints, m.contacts) == before
     Simulator(m)
+
+
+@pytest.mark.parametrize(
+    ("part", "make", "good"),
+    [
+        ("body", bad_bodies, {"mass": 1.0, "inertia": (1, 1, 1)}),
+        ("joint", bad_joints, {"kind": "revolute", "parent": "arm", "child": "cart", "lower": -1.0, "upper": 1.0}),
+        ("contact", bad_contacts, {"body": "arm"}),
+    ],
+)
+def test_bad_replacements(part, make, good):
+    """One argument of a part that is there is replaced by what it cannot be."""
+    rng, m = np.random.default_rng(11), mechanism()
+    getattr(m, f"add_{part}")("new", **good)
+    before = m.bodies, m.joints, m.contacts
+    for k in range(500):
+        arguments, culprit = make(rng)
+        if culprit != "name":
+            change = {culprit: arguments[culprit]}
+            expect(lambda: getattr(m, f"replace_{part}")("new", **change), culprit, (k, culprit))  # noqa: B023
+    assert (m.bodies, m.joints, m.contacts) == before
 
 
 def test_bad_shapes_and_gravity():

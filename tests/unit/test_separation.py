@@ -71,7 +71,7 @@ def test_balls_at_the_same_place_find_a_way():
 
 def test_only_environments_that_overlap_change():
     sim = Simulator(two_balls(apart=0.3), num_envs=3)
-    x, v = sim.state.x, np.random.default_rng(0).normal(size=(3, 2, 3))
+    x, v = sim.state.x.copy(), np.random.default_rng(0).normal(size=(3, 2, 3))
     x[1, 1, 0] = 0.15
     sim.set_state(x=x, v=v, overlap="separate")
     np.testing.assert_array_equal(sim.state.x[[0, 2]], x[[0, 2]])

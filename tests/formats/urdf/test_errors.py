@@ -137,6 +137,9 @@ def test_impossible_inertia_may_be_an_error(urdf: Write) -> None:
         ({"default_mass": -1}, "default_mass must be"),
         ({"position": (0, 0)}, "position must be"),
         ({"rim_points": 0}, "rim_points must be"),
+        ({"kp": -1.0}, "kp must be a finite number >= 0"),
+        ({"kd": "stiff"}, "kd must be a finite number"),
+        ({"kp": {"jj": 1.0}}, "kp: joint 'jj' is unknown"),
         ({"floating": "no"}, "floating must be one of True, False, got 'no'"),
     ],
 )

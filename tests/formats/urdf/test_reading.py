@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy.spatial.transform import Rotation
-from urdf.trees import BASE, Tree, joint, link, trees
+from urdf.trees import BASE, SOLID, Tree, joint, link, trees
 
-from vigym import Box, Mechanism, Simulator, Sphere
+from vigym import Box, Mechanism, MechanismError, Simulator, Sphere, UrdfError
 from vigym.formats.urdf import UrdfWarning, load_urdf, read_urdf
 
 Write = Callable[..., Path]
@@ -48,6 +48,24 @@ def test_joint_types(urdf: Write, kind: str, engine: str, free: int) -> None:
     elif kind != "floating":
         assert (found.lower == -np.inf).all()
         assert (found.upper == np.inf).all()
+
+
+def test_drives(urdf: Write) -> None:
+    """A number for all joints that move, or numbers by name; limits of effort are the file's."""
+    limit = '<limit lower="-1" upper="2" effort="3" velocity="4"/>'
+    text = BASE + "".join(link(name) for name in "abcd") + joint("free", "floating", "base", "d")
+    text += joint("turn", "revolute", "base", "a", limit) + joint("ball", "spherical", "a", "b")
+    path = urdf(text + joint("rigid", "fixed", "b", "c"))
+    m = load_urdf(path, kp=50.0, kd={"turn": 2.0, "ball": (1.0, 2.0, 3.0)})
+    turn, ball = m.joint("turn"), m.joint("ball")
+    assert (turn.kp, turn.kd, turn.effort_limit, turn.upper) == (50.0, 2.0, 3.0, 2.0)
+    assert (ball.kp.tolist(), ball.kd.tolist()) == ([50.0] * 3, [1.0, 2.0, 3.0])
+    assert not any(joint.kp.any() or joint.kd.any() for joint in load_urdf(path).joints)
+    for name, why in (("rigid", "does not move"), ("free", "does not move"), ("tur", "did you mean 'turn'")):
+        with pytest.raises(UrdfError, match=f"kp: joint '{name}' .*{why}"):
+            load_urdf(path, kp={name: 1.0})
+    with pytest.raises(MechanismError, match="joint 'turn': kp must be"):
+        load_urdf(path, kp={"turn": -1.0})
 
 
 def test_what_acts_on_a_joint(urdf: Write) -> None:
@@ -236,6 +254,23 @@ def test_shapes_materials_and_meshes(urdf: Write, tmp_path: Path) -> None:
     assert model.meshes[0].color == (1, 0, 0, 0.5)
     assert model.meshes[0].scale.tolist() == [2, 2, 2]
     assert model.meshes[0].position.tolist() == [0, 0, -1]  # of the mesh's frame in the body's
+
+
+def test_links_without_visual_solids_look_as_they_collide(urdf: Write) -> None:
+    collision = '<collision><origin xyz="0 0 1"/><geometry><sphere radius="0.5"/></geometry></collision>'
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    mesh = f'<visual><geometry><mesh filename="none.dae"/></geometry>{red}</visual>'
+    solid = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
+    text = (
+        BASE + link("a", SOLID + collision) + link("b", SOLID + mesh + collision) + link("c", SOLID + solid + collision)
+    )
+    text += "".join(joint(name, "continuous", "base", name) for name in "abc")
+    with pytest.warns(UrdfWarning, match="not found"):
+        m = load_urdf(urdf(text))
+    assert m.body("a").visuals == (Sphere(0.5, position=(0, 0, 1)),)
+    assert m.body("b").visuals == (Sphere(0.5, position=(0, 0, 1), color=(1, 0, 0, 1)),)
+    assert m.body("c").visuals == (Box((1, 1, 1)),)
+    assert not m.colliders
 
 
 def test_shapes_of_the_fixed_root_are_the_worlds(urdf: Write) -> None:

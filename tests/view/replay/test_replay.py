@@ -191,7 +191,7 @@ def test_the_page_holds_the_plots_and_is_of_moderate_size(replay):
     text = replay.html()
     data = plotted(text)
     plots = {plot["title"]: {line["name"]: line["values"] for line in plot["lines"]} for plot in data["plots"]}
-    assert set(plots) == {"gap", "contact force", "joint error", "reward"}
+    assert set(plots) == {"gap", "contact force", "force between colliders", "joint error", "reward"}
     assert len(plots["gap"]) == 4
     np.testing.assert_allclose(plots["reward"]["reward"], replay.reward, rtol=1e-3)
     np.testing.assert_allclose(list(plots["gap"].values()), replay.gaps.T, rtol=1e-3)
