@@ -1,5 +1,8 @@
 """States that may be set: joints closed, nothing in the ground, coordinates within limits, no impossible spin."""
 
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +14,7 @@ from vigym.engine.kernels.step import TICKS
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
 from vigym.engine.state import State
-from vigym.engine.validation import choice
+from vigym.engine.validation import choice, read_only
 
 # What a state set from outside may miss joints (m, rad), gaps (m) and limits by; for small bodies, a part of their size
 SLACK, PART = 1e-6, 1e-3
@@ -70,16 +73,35 @@ def check_state(
 
 def too_deep(model: Model, gap: Array) -> NDArray[np.int64]:
     """The first hard contact (row of `gap`, contact) that is deeper in the ground than it may start, if any."""
-    touching = [model.bodies[contact.body] for contact in model.mechanism.contacts]
-    return first(~((gap >= -slacks(model)[touching]) | model.soft))
+    return first(~((gap >= -contact_slacks(model)) | model.soft))
 
 
+def once(function: Callable[[Model], Array]) -> Callable[[Model], Array]:
+    """A function of a model that is called once for each, as models do not change."""
+    found: WeakKeyDictionary[Model, Array] = WeakKeyDictionary()
+
+    def remembered(model: Model) -> Array:
+        if model not in found:
+            found[model] = read_only(function(model))
+        return found[model]
+
+    return remembered
+
+
+@once
+def contact_slacks(model: Model) -> Array:
+    """By how much each contact may miss, m (n_contacts,)."""
+    return slacks(model)[[model.bodies[contact.body] for contact in model.mechanism.contacts]]
+
+
+@once
 def slacks(model: Model) -> Array:
     """By how much each body may miss, m; the world is the last one (n_bodies + 1,)."""
     sizes = [np.sqrt(np.trace(body.inertia) / body.mass) for body in model.mechanism.bodies]
     return np.minimum(SLACK, PART * np.array([*sizes, np.inf]))
 
 
+@once
 def slot_slacks(model: Model) -> Array:
     """By how much each slot of the joints may miss, m or rad (n_joints, 6): of the smaller body's size."""
     table, allowed = model.joint_table, slacks(model)
@@ -89,4 +111,4 @@ def slot_slacks(model: Model) -> Array:
 
 def first(bad: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Where the first bad entry is, if there is one, as one row of indices."""
-    return np.argwhere(bad)[:1] if bad.any() else np.zeros((0, bad.ndim), np.int64)
+    return np.argwhere(bad)[:1] if np.count_nonzero(bad) else np.zeros((0, bad.ndim), np.int64)

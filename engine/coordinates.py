@@ -158,7 +158,10 @@ def earlier(model: Model, coordinates: Array, rates: Array, h: Array) -> Array:
 def chosen_way(model: Model, coordinates: Array) -> Array:
     """The same joint coordinates (N, n_axes) with rotation vectors the shorter way round; the longer one where the
     shorter is beyond the limits and the longer less so."""
-    out, limits = coordinates.copy(), (model.per_axis("lower"), model.per_axis("upper"))
+    out = coordinates.copy()
+    if not model.joint_table.ball_axes:
+        return out
+    limits = model.per_axis("lower"), model.per_axis("upper")
     for axes in model.joint_table.ball_axes:
         phi, (lower, upper) = coordinates[:, axes.rows], (limit[axes.rows] for limit in limits)
         size = np.linalg.norm(phi, axis=-1, keepdims=True)

@@ -85,6 +85,16 @@ class Lanes:
         rows = self._rows[name]
         return rows.copy().reshape(len(rows) * LANES, *rows.shape[2:])[: self.num_envs]
 
+    def live(self, name: str) -> Array:
+        """A view of a field, (groups, lanes, n, k), or (groups, lanes) of a single number; not to be written to."""
+        view = self._rows[name].view()
+        view.flags.writeable = False
+        return view
+
+    def writable(self, name: str) -> Array:
+        """The same, to be written to."""
+        return self._rows[name]
+
     def values(self, name: str) -> Array:
         """A copy of a field that has one column, (num_envs, n)."""
         return self.get(name)[..., 0]

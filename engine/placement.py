@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import collisions, coordinates
-from vigym.engine.admission import check_state, too_deep
+from vigym.engine.admission import check_state, first, too_deep
 from vigym.engine.errors import StateError
 from vigym.engine.kernels.integrator import MOST_TURN
 from vigym.engine.kernels.step import TICKS
@@ -104,6 +104,8 @@ class Placement:
     def sunk(self, env: Indices) -> Iterator[tuple[str, int, float]]:
         """Publish the environments `env`; the first hard contact deep in the ground, if any: name, environment, m."""
         self._lanes.publish(env)
+        if not self._model.n_contacts:
+            return
         gap = self._lanes.values("gap")[env]
         for k, c in too_deep(self._model, gap):
             yield self._model.mechanism.contacts[c].name, env[k], -gap[k, c]
@@ -126,7 +128,7 @@ class Placement:
             for name in "xqvw"
         }
         size = np.linalg.norm(parts["q"], axis=-1, keepdims=True)
-        for k, i in np.argwhere(np.abs(size[..., 0] - 1.0) > 1e-3)[:1]:
+        for k, i in first(np.abs(size[..., 0] - 1.0) > 1e-3):
             raise StateError(
                 f"q of body {bodies[i].name!r} of environment {env[k]} has length {size[k, i, 0]:.6g}, not 1"
             )
@@ -195,6 +197,8 @@ class Placement:
 
     def _check_overlap(self, env: Indices) -> None:
         """StateError if hard colliders of the environments `env` are in each other."""
+        if not self._model.touches:
+            return
         if found := collisions.overlaps(self._model, *(self._lanes.get(name)[env] for name in "xq")):
             k, first, second, depth = found
             raise StateError(

@@ -45,6 +45,17 @@ class Readouts:
         It counts the steps of all calls, also those in which an environment could not be solved and stood still."""
         return self.dt * self._lanes.elapsed().astype(float)
 
+    def live(self, name: str) -> Array:
+        """A view of a field of the state store (kernels/layout.py) that follows every step, for loops that run after
+        each: (groups, lanes, n, k), or (groups, lanes) of a single number. Environment e is [e // lanes, e % lanes].
+        Fields that contacts publish are those of the last `publish`."""
+        return self._lanes.live(name)
+
+    def publish(self) -> None:
+        """Bring the live fields of contacts up to date with the state."""
+        if not self._lanes.is_published:
+            self._lanes.publish()
+
     def parameter(self, name: str) -> Array:
         """mass, inertia (of bodies), friction, restitution, compliance, contact_damping, offset (of contacts),
         stiffness, damping, kp, kd, effort_limit or joint_friction (of free joint axes): (num_envs, ...)."""

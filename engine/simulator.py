@@ -174,7 +174,7 @@ class Simulator(Readouts):
         the BODY frame; None is zero
         target, target_velocity: (num_envs, n_efforts) of the PD drives; None leaves the last ones
         """
-        if type(repeat) is not int or repeat != 1:
+        if type(repeat) is not int or not 0 < repeat < 1000:
             repeat = count(repeat, "repeat")
         # as `alone`, inside: a step of a small robot takes a microsecond, and a function around it a tenth of that
         me, turn = get_ident(), self._turn
@@ -275,6 +275,8 @@ class Simulator(Readouts):
                         f"`offset` puts contact {name!r} (environment {where}) {depth:.3g} m below its plane"
                     )
             self._lanes.is_published = False
+        if "effort_limit" in arrays:
+            self._controls.limited()
 
     # -------------------------------------------------------------------------------------------- save and restore
     @alone

@@ -221,14 +221,14 @@ def chosen(mask: Any, num_envs: int) -> NDArray[np.int64]:
 
 def indices(value: Any, name: str, size: int) -> NDArray[np.int64]:
     """Numbers (k,) from 0 to size - 1, none of them twice; InputError if they are anything else."""
-    rule = f"{name} must be numbers of environments from 0 to {size - 1}, each once, got {show(value)}"
     try:
         found = np.asarray(value)
-    except Exception as cause:  # ragged lists
-        raise InputError(rule) from cause
-    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise InputError(rule)
-    found = found.astype(np.int64)
-    if found.size and (found.min() < 0 or found.max() >= size or np.unique(found).size < found.size):
-        raise InputError(rule)
-    return found
+    except Exception:  # ragged lists
+        found = np.zeros((0, 0))
+    good = found.ndim == 1 and (not found.size or found.dtype.kind in "iu")
+    if good and found.size:
+        found = found.astype(np.int64)
+        good = found.min() >= 0 and found.max() < size and np.bincount(found).max() == 1
+    if not good:
+        raise InputError(f"{name} must be numbers of environments from 0 to {size - 1}, each once, got {show(value)}")
+    return found.astype(np.int64, copy=False)

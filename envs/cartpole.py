@@ -1,15 +1,67 @@
 """VICartPole-v0: keep a pole upright on a cart."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import cartpole
-from vigym.envs.task import Array, Draws, Flags, Indices, Task
+from vigym.engine.compiled import compiled, inlined
+from vigym.envs.arguments import NotNegative, OpenRange
+from vigym.envs.compiled_task import (
+    CompiledTask,
+    numbers,
+    physics_of,
+    physics_of_all,
+    sense_solver,
+    write,
+    write_maximal,
+)
+from vigym.envs.task import Array, Draws, Indices
+
+TRACK = cartpole.TRACK
 
 
-class CartPole(Task):
+@inlined
+def sense(me, physics, settings):
+    """Cart and pole; healthy: pole upright, cart on its track."""
+    me.x_position, me.angle = physics.joints[0], physics.joints[1]
+    me.healthy = abs(me.x_position) <= TRACK and settings.lowest_angle <= me.angle <= settings.highest_angle
+
+
+@inlined
+def observe(out, physics, settings):
+    """Write the observation."""
+    if settings.observes_maximal:
+        write_maximal(out, physics)
+    else:
+        write(out, write(out, 0, physics.joints), physics.rates)
+
+
+@inlined
+def reward_survive(me, settings):
+    return settings.healthy_reward if me.healthy else 0.0
+
+
+@inlined
+def terminated(me, settings):
+    return me.solver_failed or (settings.terminate_when_unhealthy and not me.healthy)
+
+
+@compiled
+def judge(every, settings, observations, now, env):
+    """Sense and judge the environments `env`; see `CompiledTask.judge`."""
+    for n in env:
+        physics, me, given = physics_of(every, n), now[n], settings[0]
+        sense_solver(me, physics)
+        sense(me, physics, given)
+        observe(observations[n], physics, given)
+        me.reward_survive = reward_survive(me, given)
+        me.reward = me.reward_survive
+        me.terminated = terminated(me, given)
+
+
+class CartPole(CompiledTask):
     """
     ## Description
     A pole stands on a cart that runs on a track. Pushing the cart has to keep the pole upright. The task is that of
@@ -61,6 +113,9 @@ class CartPole(Task):
     * v0: first version
     """
 
+    infos: ClassVar[Mapping[str, Any]] = {"x_position": float, "angle": float}
+    terms: ClassVar[tuple[str, ...]] = ("survive",)
+    senses: ClassVar[Mapping[str, Any]] = {"healthy": bool}
     n_actions = 1
     camera: ClassVar[Mapping[str, Any]] = {"distance": 5.0, "azimuth": 90.0, "elevation": -5.0, "lookat": (0, 0, 1.4)}
 
@@ -70,24 +125,29 @@ class CartPole(Task):
         frame_skip: int = 2,
         dt: float = 0.01,
         healthy_reward: float = 1.0,
-        healthy_angle_range: tuple[float, float] = (-0.2095, 0.2095),
+        healthy_angle_range: OpenRange = (-0.2095, 0.2095),
         terminate_when_unhealthy: bool = True,
-        reset_noise_scale: float = 0.05,
-        observation: str = "joints",
+        reset_noise_scale: NotNegative = 0.05,
+        observation: Literal["joints", "maximal"] = "joints",
         randomization: Mapping[str, Any] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        self.healthy_reward, self.healthy_angle_range = healthy_reward, healthy_angle_range
-        self.terminate_when_unhealthy, self.reset_noise_scale = terminate_when_unhealthy, reset_noise_scale
-        self.choose_observation(observation, "joints")
+        self.reset_noise_scale, self.observes_maximal = reset_noise_scale, observation == "maximal"
         super().__init__(
-            cartpole.build(track=cartpole.TRACK + 1.0),  # an episode ends before the cart hits a stop
+            cartpole.build(track=TRACK + 1.0),  # an episode ends before the cart hits a stop
             num_envs=num_envs,
             num_threads=num_threads,
             dt=dt,
             frame_skip=frame_skip,
             randomization=randomization,
+        )
+        self.settings = numbers(
+            healthy_reward=healthy_reward,
+            lowest_angle=healthy_angle_range[0],
+            highest_angle=healthy_angle_range[1],
+            terminate_when_unhealthy=terminate_when_unhealthy,
+            observes_maximal=self.observes_maximal,
         )
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,23 +172,5 @@ class CartPole(Task):
             "velocity of the pole's angle",
         ]
 
-    def observe(self) -> Array:
-        if self.observes_maximal:
-            return self.maximal()
-        return np.concatenate([self.sim.joint_positions(), self.sim.joint_velocities()], -1)
-
-    def healthy(self) -> Flags:
-        """Pole upright, cart on its track."""
-        position, angle = self.sim.joint_positions().T
-        low, high = self.healthy_angle_range
-        return (np.abs(position) <= cartpole.TRACK) & (low <= angle) & (angle <= high)
-
-    def rewards(self) -> dict[str, Array]:
-        return {"reward_survive": np.where(self.healthy(), self.healthy_reward, 0.0)}
-
-    def terminated(self) -> Flags:
-        return ~self.healthy() & self.terminate_when_unhealthy
-
-    def info(self) -> dict[str, Array]:
-        position, angle = self.sim.joint_positions().T.copy()
-        return {"x_position": position, "angle": angle}
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        return judge, (physics_of_all(self.sim), self.settings, self.observation, self.now)

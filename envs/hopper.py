@@ -1,14 +1,16 @@
 """VIHopper-v0: jump, turn once about a horizontal axis in the air, land upright and stay."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import hopper
-from vigym.engine.compiled import compiled
-from vigym.envs.hopper_base import HopperTask
-from vigym.envs.task import Array, Draws, Flags, Indices
+from vigym.engine.compiled import compiled, inlined
+from vigym.envs.arguments import NotNegative
+from vigym.envs.compiled_task import numbers, physics_of, physics_of_all, sense_solver, sum_of_squares, write
+from vigym.envs.hopper_base import DEGREES, HopperTask, sense_hopper
+from vigym.envs.robot import observe_base
 
 COMPONENT = np.sqrt(0.5)
 AXIS = np.array([COMPONENT, COMPONENT, 0.0])  # of the turn, world
@@ -21,43 +23,112 @@ RISE = 0.6  # m above it: twice the stroke, enough to turn without haste
 SPEED = 0.5  # m/s, of the sphere: at which standing still is worth half
 
 
+@inlined
+def turn_rate(me):
+    """Angular velocity about the axis of the turn, rad/s."""
+    return COMPONENT * (me.om[0] + me.om[1])
+
+
+@inlined
+def begin(me, physics):
+    """Begin an episode: a full turn is left."""
+    me.left, me.rise, me.aloft, me.landed, me.time = FULL, 0.0, False, False, 0.0
+    me.left_before, me.rise_before = me.left, me.rise
+    me.rate = turn_rate(me)
+    me.upright, me.upright_before = 0.0, 0.0
+    me.stood, me.apex = 0, physics.x[0, 2]
+
+
+@inlined
+def follow(me, physics, dt):
+    """Follow the jump over a control step of dt s."""
+    left, rise, landed, height = me.left, me.rise, me.landed, physics.x[0, 2]
+    me.left_before, me.rise_before, me.upright_before = left, rise, me.upright
+    last, me.rate = me.rate, turn_rate(me)
+    if not landed:  # steps at the ends of a jump count by half
+        aloft = 0.5 * me.aloft + (0.0 if me.touching else 0.5)
+        left -= aloft * 0.5 * dt * (last + me.rate)
+    if me.touching:
+        landed = landed or left < FULL / 2
+        if not landed:
+            left, rise = FULL, 0.0
+    elif not landed:
+        rise = max(rise, min(height - STANDING, RISE))
+    me.left, me.rise, me.aloft, me.landed = left, rise, not me.touching, landed
+    me.time += dt
+    me.upright = 1.0 - me.lean if left < FULL / 2 else 0.0
+    me.apex = max(me.apex, height)
+    stands = landed and me.touching and me.lean <= LEAN and abs(left) <= TURN_ERROR
+    me.stood = me.stood + 1 if stands else 0
+
+
+@inlined
+def observe(out, me, physics, settings):
+    """Write the observation."""
+    k = observe_base(out, physics, settings)
+    k = write(out, k, me.R[2])
+    for i in range(3):
+        out[k + i] = COMPONENT * (me.R[0, i] + me.R[1, i])
+    k = write(out, k + 3, (me.left, me.rise))
+    write(out, k, (1.0 * me.aloft, 1.0 * me.landed, me.time))
+
+
+@inlined
+def reward_turn(me, settings):
+    return settings.turn_reward_weight * (abs(me.left_before) - abs(me.left)) / FULL
+
+
+@inlined
+def reward_jump(me, settings):
+    return settings.jump_reward_weight * (me.rise - me.rise_before) / RISE
+
+
+@inlined
+def reward_upright(me, settings):
+    return settings.upright_reward_weight * (me.upright - me.upright_before)
+
+
+@inlined
+def reward_stand(me, v, settings):
+    off = (me.left / TURN_ERROR) ** 2 + me.lean * (2.0 / TILT) ** 2 + sum_of_squares(v) / SPEED**2
+    return settings.stand_reward_weight / (1.0 + off) if me.landed and me.touching else 0.0
+
+
+@inlined
+def reward_spin(me, w, settings):
+    return -settings.spin_cost_weight * sum_of_squares(w) if me.touching else 0.0
+
+
+@inlined
+def reward_ctrl(action, settings):
+    return -settings.ctrl_cost_weight * sum_of_squares(action)
+
+
 @compiled
-def follow(x, v, w, om, lean, touching, action, dt, weights, progress, rate, upright, stood, apex, terms):
-    """Follow the jump over a control step of dt s, and judge it: terms (6, n) of the reward, with their `weights`.
-
-    progress, rate, upright, stood, apex: see `Hopper`
-    """
-    for n in range(len(x)):
-        left, rise, aloft, landed = progress[n, 0], progress[n, 1], progress[n, 2] > 0.0, progress[n, 3] > 0.0
-        before, lower, last, wry = abs(left), rise, rate[n], upright[n]
-        rate[n] = COMPONENT * (om[n, 0] + om[n, 1])
-        if not landed:  # steps at the ends of a jump count by half
-            left -= 0.5 * (aloft + (not touching[n])) * 0.5 * dt * (last + rate[n])
-        if touching[n]:
-            landed = landed or left < FULL / 2
-            if not landed:
-                left, rise = FULL, 0.0
-        elif not landed:
-            rise = max(rise, min(x[n, 0, 2] - STANDING, RISE))
-        progress[n, 0], progress[n, 1], progress[n, 2], progress[n, 3] = left, rise, not touching[n], landed
-        progress[n, 4] += dt
-        upright[n] = 1.0 - lean[n] if left < FULL / 2 else 0.0
-        apex[n] = max(apex[n], x[n, 0, 2])
-        standing = landed and touching[n]
-        stood[n] = stood[n] + 1 if standing and lean[n] <= LEAN and abs(left) <= TURN_ERROR else 0
-
-        v1, v2, v3 = v[n, 0]
-        w1, w2, w3 = w[n, 0]
-        off = (left / TURN_ERROR) ** 2 + lean[n] * (2.0 / TILT) ** 2 + (v1 * v1 + v2 * v2 + v3 * v3) / SPEED**2
-        effort = 0.0
-        for k in range(4):
-            effort += action[n, k] * action[n, k]
-        terms[0, n] = weights[0] * (before - abs(left)) / FULL
-        terms[1, n] = weights[1] * (rise - lower) / RISE
-        terms[2, n] = weights[2] * (upright[n] - wry)
-        terms[3, n] = weights[3] / (1.0 + off) if standing else 0.0
-        terms[4, n] = -weights[4] * (w1 * w1 + w2 * w2 + w3 * w3) if touching[n] else 0.0
-        terms[5, n] = -weights[5] * effort
+def judge(every, settings, elapsed, actions, observations, now, env):
+    """Sense and judge the environments `env`; see `CompiledTask.judge`."""
+    given = settings[0]
+    for n in env:
+        physics, me = physics_of(every, n), now[n]
+        sense_solver(me, physics)
+        sense_hopper(me, physics)
+        if elapsed[n] == 0:
+            begin(me, physics)
+        else:
+            follow(me, physics, given.dt)
+        me.turn = DEGREES * (FULL - me.left)
+        me.success = me.stood >= given.enough
+        observe(observations[n], me, physics, given)
+        me.reward_turn = reward_turn(me, given)
+        me.reward_jump = reward_jump(me, given)
+        me.reward_upright = reward_upright(me, given)
+        me.reward_stand = reward_stand(me, physics.v[0], given)
+        me.reward_spin = reward_spin(me, physics.w[0], given)
+        me.reward_ctrl = reward_ctrl(actions[n], given)
+        me.reward = (
+            me.reward_turn + me.reward_jump + me.reward_upright + me.reward_stand + me.reward_spin + me.reward_ctrl
+        )
+        me.terminated = me.solver_failed or (given.terminate_when_unhealthy and me.fallen)
 
 
 class Hopper(HopperTask):
@@ -159,8 +230,14 @@ class Hopper(HopperTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
-    memory: ClassVar[tuple[str, ...]] = ("progress", "rate", "upright", "stood", "apex")
-    fixed: ClassVar[tuple[str, ...]] = ("weights",)
+    infos: ClassVar[Mapping[str, Any]] = {"turn": float, "apex": float, "landed": bool, "success": bool}
+    terms: ClassVar[tuple[str, ...]] = ("turn", "jump", "upright", "stand", "spin", "ctrl")
+    # what is left of the turn, rad; height of the jump, m; foot in the air; time, s; rate of the turn, rad/s; cos^2 of
+    # half the tilt after half a turn; control steps of standing as a success asks for; some as they were a step before
+    senses: ClassVar[Mapping[str, Any]] = {
+        **{"left": float, "rise": float, "aloft": bool, "time": float, "rate": float, "upright": float},
+        **{"stood": np.int64, "left_before": float, "rise_before": float, "upright_before": float},
+    }
 
     def __init__(
         self,
@@ -175,16 +252,13 @@ class Hopper(HopperTask):
         spin_cost_weight: float = 0.001,
         ctrl_cost_weight: float = 0.01,
         terminate_when_unhealthy: bool = True,
-        reset_noise_scale: float = 0.05,
+        reset_noise_scale: NotNegative = 0.05,
         exclude_current_positions_from_observation: bool = True,
-        observation: str = "base",
+        observation: Literal["base", "maximal"] = "base",
         randomization: Mapping[str, Any] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        rewards = turn_reward_weight, jump_reward_weight, upright_reward_weight, stand_reward_weight
-        self.weights = np.array([*rewards, spin_cost_weight, ctrl_cost_weight], float)
-        self.terminate_when_unhealthy = terminate_when_unhealthy
         super().__init__(
             friction=friction,
             reset_noise_scale=reset_noise_scale,
@@ -196,19 +270,19 @@ class Hopper(HopperTask):
             frame_skip=frame_skip,
             randomization=randomization,
         )
-        self.enough = round(STAND / self.dt)
-        # what is left of the turn, rad; height of the jump, m; foot in the air; landed after half a turn; time, s
-        self.progress = np.zeros((num_envs, 5))
-        self.rate = np.zeros(num_envs)  # of the turn, rad/s
-        self.upright = np.zeros(num_envs)  # cos^2 of half the tilt after half a turn
-        self.stood = np.zeros(num_envs, np.int64)  # control steps of standing as a success asks for
-        self.apex = np.zeros(num_envs)  # highest position of the sphere, m
-
-    def start(self, env: Indices, draws: Draws) -> None:
-        super().start(env, draws)
-        self.progress[env] = FULL, 0.0, 0.0, 0.0, 0.0
-        self.rate[env] = COMPONENT * (self.om[env, 0] + self.om[env, 1])
-        self.upright[env], self.stood[env], self.apex[env] = 0.0, 0, self.state.x[env, 0, 2]
+        self.settings = numbers(
+            turn_reward_weight=turn_reward_weight,
+            jump_reward_weight=jump_reward_weight,
+            upright_reward_weight=upright_reward_weight,
+            stand_reward_weight=stand_reward_weight,
+            spin_cost_weight=spin_cost_weight,
+            ctrl_cost_weight=ctrl_cost_weight,
+            terminate_when_unhealthy=terminate_when_unhealthy,
+            observes_maximal=self.observes_maximal,
+            skipped=self.skipped,
+            dt=self.dt,
+            enough=round(STAND / self.dt),
+        )
 
     def observation_names(self) -> list[str]:
         directions = ("upward direction", "axis of the turn")
@@ -217,25 +291,6 @@ class Hopper(HopperTask):
         ends = ["whether it has landed after a turn", "time since the start"]
         return [*super().observation_names(), *pose, *jump, *ends]
 
-    def observe(self) -> Array:
-        R = self.R
-        return np.concatenate([super().observe(), R[:, 2], COMPONENT * (R[:, 0] + R[:, 1]), self.progress], -1)
-
-    def rewards(self) -> dict[str, Array]:
-        self.look()
-        terms, (x, _, v, w) = np.empty((6, self.num_envs)), self.state
-        seen = x, v, w, self.om, self.lean, self.touching, self.action
-        follow(*seen, self.dt, self.weights, self.progress, self.rate, self.upright, self.stood, self.apex, terms)
-        names = ("turn", "jump", "upright", "stand", "spin", "ctrl")
-        return {f"reward_{name}": term for name, term in zip(names, terms, strict=True)}
-
-    def terminated(self) -> Flags:
-        return self.fallen & self.terminate_when_unhealthy
-
-    def info(self) -> dict[str, Array]:
-        return super().info() | {
-            "turn": np.degrees(FULL - self.progress[:, 0]),
-            "apex": self.apex.copy(),
-            "landed": self.progress[:, 3] > 0.0,
-            "success": self.stood >= self.enough,
-        }
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        own = self.settings, self.elapsed, self.action, self.observation, self.now
+        return judge, (physics_of_all(self.sim), *own)

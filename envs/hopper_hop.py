@@ -1,42 +1,98 @@
 """VIHopperHop-v0: hop at a commanded horizontal velocity."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets.hopper import POLE_MASS, SPHERE_MASS
-from vigym.engine.compiled import compiled
+from vigym.engine.compiled import compiled, inlined
 from vigym.engine.errors import InputError
 from vigym.engine.validation import vector
-from vigym.envs.arguments import bounds
-from vigym.envs.hopper_base import HopperTask
-from vigym.envs.task import Array, Draws, Flags, Indices
+from vigym.envs.arguments import NotNegative, Positive, Range
+from vigym.envs.compiled_task import numbers, physics_of, physics_of_all, sense_solver, sum_of_squares, write
+from vigym.envs.hopper_base import HopperTask, sense_hopper
+from vigym.envs.robot import observe_base
+from vigym.envs.task import Draws, Indices
 
 HOP = 0.1  # m, height of the foot that makes a hop
 MEMORY = 1.0  # s, in which the height of the last hop is forgotten
 SHARE = SPHERE_MASS / (SPHERE_MASS + POLE_MASS)  # of the sphere in the centre of mass
 
 
-@compiled
-def follow(v, lean, foot, slip, action, dt, weights, command, peak, error, terms):
-    """Follow the hops over a control step of dt s, and judge it: terms (5, n) of the reward, with their `weights`.
+@inlined
+def follow(me, v, dt):
+    """Follow the hops over a control step of dt s: height of the last one, m, and error of the velocity, m/s."""
+    me.hop_height = max(me.foot, me.hop_height * (1.0 - dt / MEMORY))
+    ahead = SHARE * v[0, 0] + (1.0 - SHARE) * v[1, 0] - me.command[0]
+    aside = SHARE * v[0, 1] + (1.0 - SHARE) * v[1, 1] - me.command[1]
+    me.velocity_error = np.sqrt(ahead * ahead + aside * aside)
 
-    command: (n, 2) m/s; peak: height of the last hop, m; error: of the velocity, m/s
-    """
-    for n in range(len(v)):
-        peak[n] = max(foot[n], peak[n] * (1.0 - dt / MEMORY))
-        ahead = SHARE * v[n, 0, 0] + (1.0 - SHARE) * v[n, 1, 0] - command[n, 0]
-        aside = SHARE * v[n, 0, 1] + (1.0 - SHARE) * v[n, 1, 1] - command[n, 1]
-        error[n] = np.sqrt(ahead * ahead + aside * aside)
-        effort = 0.0
-        for k in range(4):
-            effort += action[n, k] * action[n, k]
-        terms[0, n] = weights[0] * min(peak[n] / HOP, 1.0) * np.exp(-((error[n] / weights[5]) ** 2))
-        terms[1, n] = weights[1]
-        terms[2, n] = -weights[2] * 4.0 * lean[n]
-        terms[3, n] = -weights[3] * slip[n]
-        terms[4, n] = -weights[4] * effort
+
+@inlined
+def observe(out, me, physics, settings):
+    """Write the observation."""
+    R, command, v = me.R, me.command, physics.v[0]
+    k = observe_base(out, physics, settings)
+    k = write(out, k, R[2])
+    for i in range(3):
+        out[k + i] = R[0, i] * command[0] + R[1, i] * command[1]
+        out[k + 3 + i] = R[0, i] * v[0] + R[1, i] * v[1]
+    out[k + 6] = me.hop_height
+
+
+@inlined
+def reward_velocity(me, settings):
+    hop = min(me.hop_height / HOP, 1.0)
+    return settings.velocity_reward_weight * hop * np.exp(-((me.velocity_error / settings.velocity_scale) ** 2))
+
+
+@inlined
+def reward_survive(settings):
+    return settings.healthy_reward
+
+
+@inlined
+def reward_upright(me, settings):
+    return -settings.upright_cost_weight * 4.0 * me.lean
+
+
+@inlined
+def reward_slip(me, settings):
+    return -settings.slip_cost_weight * me.slip
+
+
+@inlined
+def reward_ctrl(action, settings):
+    return -settings.ctrl_cost_weight * sum_of_squares(action)
+
+
+@inlined
+def terminated(me, settings):
+    unhealthy = me.fallen or me.lean > settings.highest_lean
+    return me.solver_failed or (settings.terminate_when_unhealthy and unhealthy)
+
+
+@compiled
+def judge(every, settings, elapsed, actions, observations, now, env):
+    """Sense and judge the environments `env`; see `CompiledTask.judge`."""
+    given = settings[0]
+    for n in env:
+        physics, me = physics_of(every, n), now[n]
+        sense_solver(me, physics)
+        sense_hopper(me, physics)
+        if elapsed[n] == 0:
+            me.hop_height, me.velocity_error = 0.0, 0.0
+        else:
+            follow(me, physics.v, given.dt)
+        observe(observations[n], me, physics, given)
+        me.reward_velocity = reward_velocity(me, given)
+        me.reward_survive = reward_survive(given)
+        me.reward_upright = reward_upright(me, given)
+        me.reward_slip = reward_slip(me, given)
+        me.reward_ctrl = reward_ctrl(actions[n], given)
+        me.reward = me.reward_velocity + me.reward_survive + me.reward_upright + me.reward_slip + me.reward_ctrl
+        me.terminated = terminated(me, given)
 
 
 class HopperHop(HopperTask):
@@ -135,8 +191,8 @@ class HopperHop(HopperTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
-    memory: ClassVar[tuple[str, ...]] = ("command", "peak", "error")
-    fixed: ClassVar[tuple[str, ...]] = ("weights",)
+    infos: ClassVar[Mapping[str, Any]] = {"command": (float, 2), "velocity_error": float, "hop_height": float}
+    terms: ClassVar[tuple[str, ...]] = ("velocity", "survive", "upright", "slip", "ctrl")
     options: ClassVar[tuple[str, ...]] = ("command",)
 
     def __init__(
@@ -145,26 +201,23 @@ class HopperHop(HopperTask):
         frame_skip: int = 4,
         dt: float = 0.005,
         friction: float = 0.2,
-        command_range: tuple[float, float] = (-0.5, 0.5),
+        command_range: Range = (-0.5, 0.5),
         velocity_reward_weight: float = 1.0,
-        velocity_scale: float = 0.25,
+        velocity_scale: Positive = 0.25,
         healthy_reward: float = 0.1,
         upright_cost_weight: float = 0.5,
         slip_cost_weight: float = 0.2,
         ctrl_cost_weight: float = 0.01,
         healthy_tilt: float = 1.0,
         terminate_when_unhealthy: bool = True,
-        reset_noise_scale: float = 0.05,
+        reset_noise_scale: NotNegative = 0.05,
         exclude_current_positions_from_observation: bool = True,
-        observation: str = "base",
+        observation: Literal["base", "maximal"] = "base",
         randomization: Mapping[str, Any] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        costs = upright_cost_weight, slip_cost_weight, ctrl_cost_weight
-        self.weights = np.array([velocity_reward_weight, healthy_reward, *costs, velocity_scale], float)
-        self.command_range, self.healthy_tilt = bounds(command_range, "command_range"), healthy_tilt
-        self.terminate_when_unhealthy = terminate_when_unhealthy
+        self.command_range = command_range
         super().__init__(
             friction=friction,
             reset_noise_scale=reset_noise_scale,
@@ -176,9 +229,19 @@ class HopperHop(HopperTask):
             frame_skip=frame_skip,
             randomization=randomization,
         )
-        self.command = np.zeros((num_envs, 2))  # m/s, world
-        self.peak = np.zeros(num_envs)  # height of the last hop, m
-        self.error = np.zeros(num_envs)  # of the velocity, m/s
+        self.settings = numbers(
+            velocity_reward_weight=velocity_reward_weight,
+            velocity_scale=velocity_scale,
+            healthy_reward=healthy_reward,
+            upright_cost_weight=upright_cost_weight,
+            slip_cost_weight=slip_cost_weight,
+            ctrl_cost_weight=ctrl_cost_weight,
+            highest_lean=np.sin(0.5 * healthy_tilt) ** 2,
+            terminate_when_unhealthy=terminate_when_unhealthy,
+            observes_maximal=self.observes_maximal,
+            skipped=self.skipped,
+            dt=self.dt,
+        )
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         low, high = self.command_range
@@ -187,36 +250,15 @@ class HopperHop(HopperTask):
             drawn = vector(options["command"], (2,), "options['command']", InputError)
         return super().draw(rng, options) | {"command": drawn}
 
-    def start(self, env: Indices, draws: Draws) -> None:
-        super().start(env, draws)
-        self.command[env], self.peak[env], self.error[env] = draws["command"], 0.0, 0.0
-
     def observation_names(self) -> list[str]:
         directions = ("upward direction", "command", "horizontal velocity")
         pose = [f"{name} along the {self.base}'s {axis}" for name in directions for axis in "xyz"]
         return [*super().observation_names(), *pose, "height of the last hop"]
 
-    def observe(self) -> Array:
-        R, command, v = self.R, self.command, self.state.v[:, 0]
-        wanted = R[:, 0] * command[:, :1] + R[:, 1] * command[:, 1:]
-        moving = R[:, 0] * v[:, :1] + R[:, 1] * v[:, 1:2]
-        return np.concatenate([super().observe(), R[:, 2], wanted, moving, self.peak[:, None]], -1)
+    def start(self, env: Indices, draws: Draws) -> None:
+        super().start(env, draws)
+        self.now["command"][env] = draws["command"]  # m/s, world
 
-    def rewards(self) -> dict[str, Array]:
-        self.look()
-        terms = np.empty((5, self.num_envs))
-        seen = self.state.v, self.lean, self.foot, self.slip, self.action
-        follow(*seen, self.dt, self.weights, self.command, self.peak, self.error, terms)
-        names = ("reward_velocity", "reward_survive", "reward_upright", "reward_slip", "reward_ctrl")
-        return dict(zip(names, terms, strict=True))
-
-    def terminated(self) -> Flags:
-        tilted = self.lean > np.sin(0.5 * self.healthy_tilt) ** 2
-        return (self.fallen | tilted) & self.terminate_when_unhealthy
-
-    def info(self) -> dict[str, Array]:
-        return super().info() | {
-            "command": self.command.copy(),
-            "velocity_error": self.error.copy(),
-            "hop_height": self.peak.copy(),
-        }
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        own = self.settings, self.elapsed, self.action, self.observation, self.now
+        return judge, (physics_of_all(self.sim), *own)

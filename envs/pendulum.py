@@ -1,15 +1,76 @@
 """VIPendulum-v0: swing a rod up and hold it there."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import pendulum
-from vigym.envs.task import Array, Draws, Indices, Task
+from vigym.engine.compiled import compiled, inlined
+from vigym.envs.arguments import NotNegative
+from vigym.envs.compiled_task import (
+    CompiledTask,
+    numbers,
+    physics_of,
+    physics_of_all,
+    sense_solver,
+    write,
+    write_maximal,
+)
+from vigym.envs.task import Array, Draws, Indices
+
+TURN = 2 * np.pi
+TORQUE_LIMIT = pendulum.TORQUE_LIMIT
 
 
-class Pendulum(Task):
+@inlined
+def sense(me, physics):
+    """Angle from upright, in [-pi, pi); the hinge counts from hanging down."""
+    me.angle = physics.joints[0] % TURN - np.pi
+
+
+@inlined
+def observe(out, physics, settings):
+    """Write the observation."""
+    if settings.observes_maximal:
+        write_maximal(out, physics)
+    else:
+        angle = physics.joints[0]
+        write(out, 0, (-np.cos(angle), -np.sin(angle), physics.rates[0]))
+
+
+@inlined
+def reward_angle(me):
+    return -(me.angle**2)
+
+
+@inlined
+def reward_velocity(physics):
+    return -0.1 * physics.rates[0] ** 2
+
+
+@inlined
+def reward_ctrl(action):
+    torque = TORQUE_LIMIT * action[0]
+    return -0.001 * torque**2
+
+
+@compiled
+def judge(every, settings, actions, observations, now, env):
+    """Sense and judge the environments `env`; see `CompiledTask.judge`."""
+    for n in env:
+        physics, me = physics_of(every, n), now[n]
+        sense_solver(me, physics)
+        sense(me, physics)
+        observe(observations[n], physics, settings[0])
+        me.reward_angle = reward_angle(me)
+        me.reward_velocity = reward_velocity(physics)
+        me.reward_ctrl = reward_ctrl(actions[n])
+        me.reward = me.reward_angle + me.reward_velocity + me.reward_ctrl
+        me.terminated = me.solver_failed
+
+
+class Pendulum(CompiledTask):
     """
     ## Description
     A rod hangs on a hinge. The motor is too weak to lift it: it has to be swung up, and then held upright. The task is
@@ -58,6 +119,8 @@ class Pendulum(Task):
     * v0: first version
     """
 
+    infos: ClassVar[Mapping[str, Any]] = {"angle": float}
+    terms: ClassVar[tuple[str, ...]] = ("angle", "velocity", "ctrl")
     n_actions = 1
     camera: ClassVar[Mapping[str, Any]] = {"distance": 4.5, "azimuth": 90.0, "elevation": -5.0, "lookat": (0, 0, 1.4)}
 
@@ -66,14 +129,13 @@ class Pendulum(Task):
         *,
         frame_skip: int = 5,
         dt: float = 0.01,
-        reset_noise_scale: float = 1.0,
-        observation: str = "joints",
+        reset_noise_scale: NotNegative = 1.0,
+        observation: Literal["joints", "maximal"] = "joints",
         randomization: Mapping[str, Any] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        self.reset_noise_scale = reset_noise_scale
-        self.choose_observation(observation, "joints")
+        self.reset_noise_scale, self.observes_maximal = reset_noise_scale, observation == "maximal"
         super().__init__(
             pendulum.build(),
             num_envs=num_envs,
@@ -82,6 +144,7 @@ class Pendulum(Task):
             frame_skip=frame_skip,
             randomization=randomization,
         )
+        self.settings = numbers(observes_maximal=self.observes_maximal)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         return {"angle": rng.uniform(-np.pi, np.pi, 1), "velocity": self.reset_noise_scale * rng.uniform(-1, 1, 1)}
@@ -92,28 +155,12 @@ class Pendulum(Task):
         self.sim.set_joint_state(angle, velocity, mask)
 
     def controls(self, action: Array) -> dict[str, Any]:
-        return {"effort": pendulum.TORQUE_LIMIT * action}
+        return {"effort": TORQUE_LIMIT * action}
 
     def observation_names(self) -> list[str]:
         if self.observes_maximal:
             return self.maximal_names()
         return ["cosine of the angle from upright", "sine of the angle from upright", "velocity of the hinge"]
 
-    def observe(self) -> Array:
-        if self.observes_maximal:
-            return self.maximal()
-        angle, velocity = self.sim.joint_positions(), self.sim.joint_velocities()
-        return np.concatenate([-np.cos(angle), -np.sin(angle), velocity], -1)  # the hinge counts from hanging down
-
-    def rewards(self) -> dict[str, Array]:
-        angle, velocity = self.sim.joint_positions()[:, 0], self.sim.joint_velocities()[:, 0]
-        from_upright = angle % (2 * np.pi) - np.pi
-        torque = pendulum.TORQUE_LIMIT * self.action[:, 0]
-        return {
-            "reward_angle": -(from_upright**2),
-            "reward_velocity": -0.1 * velocity**2,
-            "reward_ctrl": -0.001 * torque**2,
-        }
-
-    def info(self) -> dict[str, Array]:
-        return {"angle": self.sim.joint_positions()[:, 0] % (2 * np.pi) - np.pi}
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        return judge, (physics_of_all(self.sim), self.settings, self.action, self.observation, self.now)

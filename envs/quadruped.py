@@ -1,25 +1,25 @@
 """VIQuadruped-v0: a Unitree A1 walks at a commanded velocity."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
 from vigym.engine.validation import vector
-from vigym.envs.quadruped_motion import TERMS, follow, look, reward_terms
+from vigym.envs.arguments import NotNegative, OpenRange, Positive, Range
+from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
+from vigym.envs.quadruped_motion import aim, judge
 from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
 from vigym.envs.quadruped_stairs import scene as stairs
-from vigym.envs.robot import RobotTask
-from vigym.envs.task import Array, Draws, Flags, Indices
+from vigym.envs.robot import BASE_INFOS, RobotTask
+from vigym.envs.task import Array, Draws, Indices
 
-SHIFT = np.array([0.0, 0.5, 0.5, 0.0])  # of each leg's clock, periods: diagonal legs move together
 GAINS = ("kp", "kd", "effort_limit")
-NAMES = tuple(f"reward_{name}" for name in TERMS)
 
 
-class Quadruped(RobotTask):
+class Quadruped(CompiledTask, RobotTask):
     """
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks at a commanded velocity: forward, sideways, and turning, all in the frame of
@@ -175,13 +175,32 @@ class Quadruped(RobotTask):
     * v0: first version, with Coulomb's circular friction cone
     """
 
-    # of the task itself, then what is seen of the state: of stairs, trunk, feet and joints
-    memory: ClassVar[tuple[str, ...]] = (
-        *("command", "gains", "aims", "last_action", "floors", "offsets"),
-        *("up", "normal", "velocity", "heights", "gaps", "slip", "wanted", "peak", "slid", "lifted", "slide"),
-        *("worst", "healthy", "joints", "rates"),
+    infos: ClassVar[Mapping[str, Any]] = {
+        **BASE_INFOS,
+        **{"forward_velocity": float, "sideways_velocity": float, "yaw_rate": float},
+        **{"command": (float, 3), "foot_clearance": (float, 4)},
+    }
+    # clearance each foot reached in the last full period of the clock, and how far it slid on the ground, m
+    outcomes: ClassVar[Mapping[str, Any]] = {
+        "foot_lift": (float, 4),
+        "foot_slide": (float, 4),
+        "penetration": float,
+        "slip": float,
+    }
+    terms: ClassVar[tuple[str, ...]] = (
+        *("velocity", "yaw", "feet", "survive", "vertical", "tilt", "ctrl", "rate", "limits", "slip"),
     )
-    fixed: ClassVar[tuple[str, ...]] = ("weights", "limits", "neutral", "ground", "foot_points", "knee_points")
+    # the world's z and the ground's normal in the trunk's frame; velocity of the trunk in its own frame, m/s; heights
+    # above the ground of the trunk's centre of mass, its lowest corner and the lowest knee, m; tangential speed of the
+    # feet that touch the ground, m/s; clearance that the clock asks for, highest one and sliding in this period, m
+    senses: ClassVar[Mapping[str, Any]] = {
+        **{"up": (float, 3), "normal": (float, 3), "velocity": (float, 3)},
+        **{"height": float, "lowest_corner": float, "lowest_knee": float, "healthy": bool},
+        **{"foot_slip": (float, 4), "wanted": (float, 4), "peak": (float, 4), "slid": (float, 4)},
+        "last_action": (float, 12),
+    }
+    memory: ClassVar[tuple[str, ...]] = ("gains", "aims", "floors", "offsets")
+    fixed: ClassVar[tuple[str, ...]] = ("limits", "neutral", "ground", "foot_points", "knee_points")
     n_actions = 12
     options: ClassVar[tuple[str, ...]] = ("command",)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.0, "azimuth": 120.0, "elevation": -15.0, "trackbodyid": 0}
@@ -191,17 +210,17 @@ class Quadruped(RobotTask):
         *,
         frame_skip: int = 4,
         dt: float = 0.005,
-        actuation: str = "pd",
+        actuation: Literal["pd", "torque"] = "pd",
         action_scale: float = 0.5,
-        terrain: str = "flat",
+        terrain: Literal["flat", "incline", "steps"] = "flat",
         slope: float = 0.15,
         step_height: float = 0.03,
         step_length: float = 0.4,
         friction: float = 0.8,
-        x_velocity_range: tuple[float, float] = (0.2, 0.8),
-        y_velocity_range: tuple[float, float] = (-0.2, 0.2),
-        yaw_rate_range: tuple[float, float] = (-0.4, 0.4),
-        gait_period: float = 0.5,
+        x_velocity_range: Range = (0.2, 0.8),
+        y_velocity_range: Range = (-0.2, 0.2),
+        yaw_rate_range: Range = (-0.4, 0.4),
+        gait_period: Positive = 0.5,
         foot_lift: float = 0.06,
         velocity_reward_weight: float = 1.0,
         yaw_reward_weight: float = 0.5,
@@ -213,28 +232,19 @@ class Quadruped(RobotTask):
         rate_cost_weight: float = 0.005,
         limit_cost_weight: float = 2.0,
         slip_cost_weight: float = 0.1,
-        healthy_z_range: tuple[float, float] = (0.16, 0.45),
+        healthy_z_range: OpenRange = (0.16, 0.45),
         healthy_tilt: float = 0.8,
         terminate_when_unhealthy: bool = True,
-        reset_noise_scale: float = 0.05,
+        reset_noise_scale: NotNegative = 0.05,
         exclude_current_positions_from_observation: bool = True,
-        observation: str = "base",
+        observation: Literal["base", "maximal"] = "base",
         randomization: Mapping[str, Any] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        if actuation not in ("pd", "torque"):
-            raise InputError(f"actuation must be 'pd' or 'torque', got {actuation!r}")
-        if terrain not in ("flat", "incline", "steps"):
-            raise InputError(f"terrain must be 'flat', 'incline' or 'steps', got {terrain!r}")
         self.has_drives, self.action_scale = actuation == "pd", action_scale
         self.command_ranges = x_velocity_range, y_velocity_range, yaw_rate_range
-        self.gait_period, self.foot_lift = gait_period, foot_lift
-        rewards = velocity_reward_weight, yaw_reward_weight, feet_reward_weight, healthy_reward
-        costs = vertical_cost_weight, tilt_cost_weight, ctrl_cost_weight, rate_cost_weight, limit_cost_weight
-        self.weights = np.array([*rewards, *costs, slip_cost_weight], float)
-        self.health = *healthy_z_range, float(np.cos(healthy_tilt))
-        self.terminate_when_unhealthy, self.reset_noise_scale = terminate_when_unhealthy, reset_noise_scale
+        self.reset_noise_scale = reset_noise_scale
         self.kept = 0 if exclude_current_positions_from_observation else 2  # of x and y of the trunk
         slope = slope if terrain == "incline" else 0.0
         mechanism = unitree_a1.build(friction=friction, drive=self.has_drives, slope=slope)
@@ -262,17 +272,31 @@ class Quadruped(RobotTask):
         self.foot_points = np.array([contact.point for contact in contacts[:4]])
         self.knee_points = np.array([joint.child_anchor for joint in joints[2::3]])
         n = num_envs
-        self.command = np.zeros((n, 3))
         self.gains = np.stack([self.sim.parameter(name) for name in GAINS], 1)
         self.aims = np.zeros((n, 12))  # of the last step: targets of drives, or torques
-        self.last_action = np.zeros((n, 12))  # the one before `action`
         self.floors, self.offsets = np.zeros((n, 4)), np.zeros((n, 8))  # see `climb`
-        # see `look` and `follow`
-        self.up, self.normal, self.velocity, self.heights = (np.zeros((n, 3)) for _ in range(4))
-        self.gaps, self.slip, self.wanted = (np.zeros((n, 4)) for _ in range(3))
-        self.peak, self.slid, self.lifted, self.slide = (np.zeros((n, 4)) for _ in range(4))
-        self.worst, self.healthy = np.zeros((2, n)), np.ones(n, bool)
-        self.look()
+        self.settings = numbers(
+            velocity_reward_weight=velocity_reward_weight,
+            yaw_reward_weight=yaw_reward_weight,
+            feet_reward_weight=feet_reward_weight,
+            healthy_reward=healthy_reward,
+            vertical_cost_weight=vertical_cost_weight,
+            tilt_cost_weight=tilt_cost_weight,
+            ctrl_cost_weight=ctrl_cost_weight,
+            rate_cost_weight=rate_cost_weight,
+            limit_cost_weight=limit_cost_weight,
+            slip_cost_weight=slip_cost_weight,
+            foot_lift=foot_lift,
+            lowest=healthy_z_range[0],
+            highest=healthy_z_range[1],
+            least_upright=np.cos(healthy_tilt),
+            terminate_when_unhealthy=terminate_when_unhealthy,
+            dt=self.dt,
+            gait_period=gait_period,
+            clock_rate=2 * np.pi * self.dt / gait_period,
+            observes_maximal=self.observes_maximal,
+            kept=self.kept,
+        )
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         command = np.array([rng.uniform(*bounds) for bounds in self.command_ranges])
@@ -289,12 +313,8 @@ class Quadruped(RobotTask):
         if self.has_steps:
             self.clear_steps(env)
         self.put(env, self.rest + joints, rates, x, self.turned(q, turn), v, w)
-        self.command[env] = draws["command"]
+        self.now["command"][env] = draws["command"]
         self.gains[env] = np.stack([self.sim.parameter(name)[env] for name in GAINS], 1)
-        for own in (self.last_action, self.peak, self.slid, self.lifted, self.slide):
-            own[env] = 0.0
-        self.state = self.sim.state
-        self.look()
 
     def clear_steps(self, env: Indices) -> None:
         """Planes of the environments `env` as they are at the start: out of the way, and under a robot that stands."""
@@ -314,20 +334,10 @@ class Quadruped(RobotTask):
             if (before != self.offsets).any():
                 self.sim.set_parameters(offset=self.offsets)
         if self.has_drives:
-            low, high = self.limits
-            self.aims = np.minimum(np.maximum(self.neutral + self.action_scale * action, low), high)
+            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
             return {"target": self.aims}
-        self.aims = unitree_a1.EFFORT_LIMIT * action
+        np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
         return {"effort": self.aims}
-
-    def look(self) -> None:
-        """Read the state, see `look`."""
-        told = self.sim.contact_gaps(), self.sim.contact_slips()
-        given = self.ground, self.knee_points, self.health, self.floors
-        seen = self.up, self.normal, self.velocity, self.heights, self.gaps, self.slip, self.worst, self.healthy
-        self.joints, self.rates = self.sim.joint_positions(), self.sim.joint_velocities()
-        x, q, v, _ = self.state
-        look(x, q, v, *told, *given, *seen)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"
@@ -350,37 +360,7 @@ class Quadruped(RobotTask):
             *(f"last action of {name}" for name in joints),
         ]
 
-    def observe(self) -> Array:
-        clock = (2 * np.pi * self.dt / self.gait_period) * self.elapsed[:, None]
-        told = [self.command, np.cos(clock), np.sin(clock), self.action]
-        if self.observes_maximal:
-            return np.concatenate([self.maximal(), *told], -1)
-        x, w = self.state.x[:, 0], self.state.w[:, 0]
-        base = [x[:, : self.kept], self.heights[:, :1], self.up]
-        return np.concatenate([*base, self.joints, self.velocity, w, self.rates, *told], -1)
-
-    def rewards(self) -> dict[str, Array]:
-        self.look()
-        feet = self.gaps, self.slip, self.peak, self.slid, self.lifted, self.slide, self.wanted
-        follow(self.elapsed, self.dt, self.gait_period, self.foot_lift, SHIFT, *feet)
-        base = self.velocity, self.normal, self.state.w, self.gaps, self.slip, self.wanted, self.healthy, self.command
-        joints = self.joints, self.rates, self.aims, self.gains, self.limits
-        terms = np.empty((len(TERMS), self.num_envs))
-        reward_terms(*base, self.action, self.last_action, *joints, self.weights, terms)
-        return dict(zip(NAMES, terms, strict=True))
-
-    def terminated(self) -> Flags:
-        return ~self.healthy & self.terminate_when_unhealthy
-
-    def info(self) -> dict[str, Array]:
-        forward, sideways, _ = self.velocity.T.copy()
-        own = {"forward_velocity": forward, "sideways_velocity": sideways, "yaw_rate": self.state.w[:, 0, 2].copy()}
-        return super().info() | own | {"command": self.command.copy(), "foot_clearance": self.gaps.copy()}
-
-    def outcome(self) -> dict[str, Array]:
-        """Of the last full period of the clock: clearance each foot reached, and how far it slid on the ground, m."""
-        return {"foot_lift": self.lifted.copy(), "foot_slide": self.slide.copy()}
-
-    def contact_info(self) -> dict[str, Array]:
-        penetration, slip = self.worst.copy()
-        return {"penetration": penetration, "slip": slip}
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        model = self.settings, self.ground, self.knee_points, self.limits
+        step = self.elapsed, self.action, self.floors, self.aims, self.gains
+        return judge, (physics_of_all(self.sim), *model, *step, self.observation, self.now)

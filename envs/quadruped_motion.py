@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from vigym.engine.compiled import compiled
+from vigym.engine.compiled import compiled, inlined
 from vigym.engine.vectors import matvec_t, rotation_matrix
+from vigym.envs.compiled_task import physics_of, sense_solver, sum_of_squares, write, write_maximal
+from vigym.envs.robot import sense_base
 
 KNEE_RADIUS = 0.02  # m
 HALF_LENGTH, HALF_WIDTH, HALF_HEIGHT = 0.24, 0.097, 0.057  # m, of the trunk with its hip motors
@@ -13,137 +15,200 @@ MARGIN = 0.05  # rad: this close to its limits, a joint costs
 WIDTH, YAW_WIDTH, FEET_WIDTH = 0.3, 0.5, 0.05  # m/s, rad/s, m: errors at which a reward is down to 1/e
 TILT = 50.0  # (rad/s)^2: of turning that costs as much as lying on the side
 TURN = 2.0 * np.pi
-TERMS = ("velocity", "yaw", "feet", "survive", "vertical", "tilt", "ctrl", "rate", "limits", "slip")
+SHIFT = (0.0, 0.5, 0.5, 0.0)  # of each leg's clock, periods: diagonal legs move together
 
 
 @compiled
-def look(
-    x,
-    q,
-    v,
-    told_gaps,
-    told_slips,
-    ground,
-    knee,
-    health,
-    floors,
-    up,
-    normal,
-    velocity,
-    heights,
-    gaps,
-    slip,
-    worst,
-    healthy,
-):
-    """Read off the state of all environments (n, body, ...) what the task needs.
-
-    told_gaps, told_slips: (n, c) of the contacts, feet first, as the simulator tells them, m and m/s.
-
-    ground: (3,) normal of the ground. floors: (n, 4) its height under the feet, from a plane through the origin, m; the
-    trunk is over their mean. knee: (4, 3) in the frames of the calves, m.
-    up, normal: (n, 3) the world's z and the ground's normal in the trunk's frame. velocity: (n, 3) of the trunk in its
-    own frame, m/s. heights: (n, 3) above the ground, m, of the trunk's centre of mass, its lowest corner, the lowest
-    knee. gaps: (n, 4) of the feet, m. slip: (n, 4) tangential speed of the feet that touch the ground, m/s.
-    worst: (2, n) deepest penetration, m, and fastest slip, m/s. healthy: (n,) whether the trunk's height and the cosine
-    of its tilt are in their ranges, `health` (lowest, highest, least), and neither trunk nor knees in the ground.
-    """
-    g1, g2, g3 = ground
-    low, high, least = health
-    for n in range(len(x)):
-        R = rotation_matrix(q[n, 0])
-        up[n, 0], up[n, 1], up[n, 2] = R[2]
-        n1, n2, n3 = matvec_t(R, (g1, g2, g3))
-        normal[n, 0], normal[n, 1], normal[n, 2] = n1, n2, n3
-        velocity[n, 0], velocity[n, 1], velocity[n, 2] = matvec_t(R, v[n, 0])
-        floor = 0.25 * (floors[n, 0] + floors[n, 1] + floors[n, 2] + floors[n, 3])
-        height = g1 * x[n, 0, 0] + g2 * x[n, 0, 1] + g3 * x[n, 0, 2] - floor
-        heights[n, 0] = height
-        heights[n, 1] = height - HALF_LENGTH * abs(n1) - HALF_WIDTH * abs(n2) - HALF_HEIGHT * abs(n3)
-        heights[n, 2] = height
-        worst[0, n], worst[1, n] = 0.0, 0.0
-        for i in range(4):
-            b = 3 + 3 * i
-            n1, n2, n3 = matvec_t(rotation_matrix(q[n, b]), (g1, g2, g3))
-            height = g1 * x[n, b, 0] + g2 * x[n, b, 1] + g3 * x[n, b, 2] - floors[n, i]
-            gap = told_gaps[n, i]
-            gaps[n, i], slip[n, i] = gap, told_slips[n, i] if gap < CLEAR else 0.0
-            worst[0, n], worst[1, n] = max(worst[0, n], -gap), max(worst[1, n], slip[n, i])
-            lowest = height + n1 * knee[i, 0] + n2 * knee[i, 1] + n3 * knee[i, 2] - KNEE_RADIUS
-            heights[n, 2] = min(heights[n, 2], lowest)
-        upright = low <= heights[n, 0] <= high and normal[n, 2] >= least
-        healthy[n] = upright and heights[n, 1] > 0.0 and heights[n, 2] > 0.0
-
-
-@compiled
-def follow(elapsed, dt, period, lift, shift, gaps, slip, peak, slid, lifted, slide, wanted):
-    """Follow the feet over a control step of dt s: how high they should be, how high they were, how far they slid.
-
-    elapsed: (n,) control steps since the start. period: of the clock, s. lift: wanted in the middle of a swing, m;
-    shift: (4,) of the legs' clocks, periods. wanted: (n, 4) clearance that the clock asks for, m. peak, slid: (n, 4)
-    highest clearance and sliding, m, in this period of the clock; lifted, slide: in the last one.
-    """
-    for n in range(len(gaps)):
-        clock = (dt / period) * elapsed[n]
-        ended = np.floor(clock) > np.floor((dt / period) * (elapsed[n] - 1))
-        for i in range(4):
-            wanted[n, i] = lift * max(np.sin(TURN * (clock + shift[i])), 0.0)
-            peak[n, i] = max(peak[n, i], gaps[n, i])
-            slid[n, i] += dt * slip[n, i]
-            if ended:
-                lifted[n, i], slide[n, i] = peak[n, i], slid[n, i]
-                peak[n, i], slid[n, i] = 0.0, 0.0
-
-
-@compiled
-def reward_terms(
-    velocity,
-    normal,
-    w,
-    gaps,
-    slip,
-    wanted,
-    healthy,
-    command,
-    action,
-    last,
-    joints,
-    rates,
-    aims,
-    gains,
-    limits,
-    weights,
-    terms,
-):
-    """Terms (10, n) of the reward, as TERMS names them, with their `weights`; then the last action is this one.
-
-    aims: (n, 12) targets of drives, rad, or without gains torques, N m. gains: (n, 3, 12) kp, kd, effort limit.
-    limits: (2, 12) of the joints, rad. wanted: clearances of the feet, see `follow`.
-    """
-    for n in range(len(w)):
-        v1, v2, v3 = velocity[n]
-        c1, c2, c3 = command[n]
-        w1, w2, w3 = w[n, 0]
-        walks = max(abs(c1), abs(c2), abs(c3)) >= STANDS
-        miss = slide = effort = jerk = close = 0.0
-        for i in range(4):
-            miss += (gaps[n, i] - (wanted[n, i] if walks else 0.0)) ** 2
-            slide += slip[n, i] * slip[n, i]
+def aim(actions, neutral, scale, limits, aims):
+    """Targets of the drives for actions (n, 12), cut to the limits (2, 12) of the joints, rad."""
+    for n in range(len(actions)):
         for k in range(12):
-            kp, kd, most = gains[n, 0, k], gains[n, 1, k], gains[n, 2, k]
-            torque = kp * (aims[n, k] - joints[n, k]) - kd * rates[n, k] if kp > 0.0 else aims[n, k]
-            effort += min(torque * torque, most * most)
-            jerk += (action[n, k] - last[n, k]) ** 2
-            last[n, k] = action[n, k]
-            close += max(limits[0, k] + MARGIN - joints[n, k], joints[n, k] - limits[1, k] + MARGIN, 0.0)
-        tilt = w1 * w1 + w2 * w2 + TILT * (normal[n, 0] * normal[n, 0] + normal[n, 1] * normal[n, 1])
-        terms[0, n] = weights[0] * np.exp(-((v1 - c1) * (v1 - c1) + (v2 - c2) * (v2 - c2)) / WIDTH**2)
-        terms[1, n] = weights[1] * np.exp(-((w3 - c3) * (w3 - c3)) / YAW_WIDTH**2)
-        terms[2, n] = weights[2] * np.exp(-miss / FEET_WIDTH**2)
-        terms[3, n] = weights[3] if healthy[n] else 0.0
-        terms[4, n] = -weights[4] * v3 * v3
-        terms[5, n] = -weights[5] * tilt
-        terms[6, n] = -weights[6] * effort
-        terms[7, n] = -weights[7] * jerk
-        terms[8, n] = -weights[8] * close
-        terms[9, n] = -weights[9] * slide
+            aims[n, k] = min(max(neutral[k] + scale * actions[n, k], limits[0, k]), limits[1, k])
+
+
+@inlined
+def sense_trunk(me, physics, ground, floors):
+    """Where is up, how the trunk moves, and how high it is; see `Quadruped.senses`."""
+    x = physics.x[0]
+    R = rotation_matrix(physics.q[0])
+    me.up[0], me.up[1], me.up[2] = R[2]
+    n1, n2, n3 = matvec_t(R, ground)
+    me.normal[0], me.normal[1], me.normal[2] = n1, n2, n3
+    me.velocity[0], me.velocity[1], me.velocity[2] = matvec_t(R, physics.v[0])
+    floor = 0.25 * (floors[0] + floors[1] + floors[2] + floors[3])
+    me.height = ground[0] * x[0] + ground[1] * x[1] + ground[2] * x[2] - floor
+    me.lowest_corner = me.height - HALF_LENGTH * abs(n1) - HALF_WIDTH * abs(n2) - HALF_HEIGHT * abs(n3)
+    me.forward_velocity, me.sideways_velocity, me.yaw_rate = me.velocity[0], me.velocity[1], physics.w[0, 2]
+    sense_base(me, x, physics.v[0])
+
+
+@inlined
+def sense_legs(me, physics, ground, floors, knees):
+    """Gaps and slips of the feet, and the height of the lowest knee; knees: (4, 3) in the frames of the calves, m."""
+    me.lowest_knee, me.penetration, me.slip = me.height, 0.0, 0.0
+    for i in range(4):
+        b = 3 + 3 * i
+        x, knee = physics.x[b], knees[i]
+        n1, n2, n3 = matvec_t(rotation_matrix(physics.q[b]), ground)
+        height = ground[0] * x[0] + ground[1] * x[1] + ground[2] * x[2] - floors[i]
+        lowest = height + n1 * knee[0] + n2 * knee[1] + n3 * knee[2] - KNEE_RADIUS
+        me.lowest_knee = min(me.lowest_knee, lowest)
+        me.foot_clearance[i] = physics.gaps[i]
+        me.foot_slip[i] = physics.slips[i] if physics.gaps[i] < CLEAR else 0.0
+        me.penetration, me.slip = max(me.penetration, -physics.gaps[i]), max(me.slip, me.foot_slip[i])
+
+
+@inlined
+def is_healthy(me, settings):
+    """Height and tilt of the trunk are in their ranges, neither trunk nor knees in the ground."""
+    upright = settings.lowest <= me.height <= settings.highest and me.normal[2] >= settings.least_upright
+    return upright and me.lowest_corner > 0.0 and me.lowest_knee > 0.0
+
+
+@inlined
+def begin(me):
+    """Begin an episode."""
+    for i in range(4):
+        me.peak[i], me.slid[i], me.foot_lift[i], me.foot_slide[i] = 0.0, 0.0, 0.0, 0.0
+    for k in range(12):
+        me.last_action[k] = 0.0
+
+
+@inlined
+def follow(me, elapsed, settings):
+    """Follow the feet over a control step: how high they should be, how high they were, how far they slid."""
+    dt, period = settings.dt, settings.gait_period
+    clock = (dt / period) * elapsed
+    ended = np.floor(clock) > np.floor((dt / period) * (elapsed - 1))
+    for i in range(4):
+        me.wanted[i] = settings.foot_lift * max(np.sin(TURN * (clock + SHIFT[i])), 0.0)
+        me.peak[i] = max(me.peak[i], me.foot_clearance[i])
+        me.slid[i] += dt * me.foot_slip[i]
+        if ended:
+            me.foot_lift[i], me.foot_slide[i] = me.peak[i], me.slid[i]
+            me.peak[i], me.slid[i] = 0.0, 0.0
+
+
+@inlined
+def observe(out, me, physics, elapsed, action, settings):
+    """Write the observation."""
+    if settings.observes_maximal:
+        k = write_maximal(out, physics)
+    else:
+        k = write(out, 0, physics.x[0, : int(settings.kept)])
+        k = write(out, k, (me.height, me.up[0], me.up[1], me.up[2]))
+        k = write(out, k, physics.joints)
+        k = write(out, k, me.velocity)
+        k = write(out, k, physics.w[0])
+        k = write(out, k, physics.rates)
+    clock = settings.clock_rate * elapsed
+    k = write(out, k, me.command)
+    k = write(out, k, (np.cos(clock), np.sin(clock)))
+    write(out, k, action)
+
+
+@inlined
+def reward_velocity(me, settings):
+    ahead, aside = me.velocity[0] - me.command[0], me.velocity[1] - me.command[1]
+    return settings.velocity_reward_weight * np.exp(-(ahead * ahead + aside * aside) / WIDTH**2)
+
+
+@inlined
+def reward_yaw(me, settings):
+    error = me.yaw_rate - me.command[2]
+    return settings.yaw_reward_weight * np.exp(-(error * error) / YAW_WIDTH**2)
+
+
+@inlined
+def reward_feet(me, settings):
+    walks = max(abs(me.command[0]), abs(me.command[1]), abs(me.command[2])) >= STANDS
+    miss = 0.0
+    for i in range(4):
+        miss += (me.foot_clearance[i] - (me.wanted[i] if walks else 0.0)) ** 2
+    return settings.feet_reward_weight * np.exp(-miss / FEET_WIDTH**2)
+
+
+@inlined
+def reward_survive(me, settings):
+    return settings.healthy_reward if me.healthy else 0.0
+
+
+@inlined
+def reward_vertical(me, settings):
+    return -settings.vertical_cost_weight * me.velocity[2] * me.velocity[2]
+
+
+@inlined
+def reward_tilt(me, w, settings):
+    tilt = w[0] * w[0] + w[1] * w[1] + TILT * (me.normal[0] * me.normal[0] + me.normal[1] * me.normal[1])
+    return -settings.tilt_cost_weight * tilt
+
+
+@inlined
+def reward_ctrl(physics, aims, gains, settings):
+    """aims: (12,) targets of drives, rad, or without gains torques, N m. gains: (3, 12) kp, kd, effort limit."""
+    effort = 0.0
+    for k in range(12):
+        kp, kd, most = gains[0, k], gains[1, k], gains[2, k]
+        torque = kp * (aims[k] - physics.joints[k]) - kd * physics.rates[k] if kp > 0.0 else aims[k]
+        effort += min(torque * torque, most * most)
+    return -settings.ctrl_cost_weight * effort
+
+
+@inlined
+def reward_rate(me, action, settings):
+    jerk = 0.0
+    for k in range(12):
+        jerk += (action[k] - me.last_action[k]) ** 2
+    return -settings.rate_cost_weight * jerk
+
+
+@inlined
+def reward_limits(joints, limits, settings):
+    """limits: (2, 12) of the joints, rad."""
+    close = 0.0
+    for k in range(12):
+        close += max(limits[0, k] + MARGIN - joints[k], joints[k] - limits[1, k] + MARGIN, 0.0)
+    return -settings.limit_cost_weight * close
+
+
+@inlined
+def reward_slip(me, settings):
+    return -settings.slip_cost_weight * sum_of_squares(me.foot_slip)
+
+
+@compiled
+def judge(every, settings, ground, knees, limits, elapsed, actions, floors, aims, gains, observations, now, env):
+    """Sense and judge the environments `env`; see `CompiledTask.judge`.
+
+    ground: (3,) normal of the ground. knees, limits: see `sense_legs`, `reward_limits`. floors: (n, 4) height of the
+    ground under the feet, from a plane through the origin, m; the trunk is over their mean. aims, gains: (n, ...), see
+    `reward_ctrl`.
+    """
+    given = settings[0]
+    for n in env:
+        physics, me, action = physics_of(every, n), now[n], actions[n]
+        sense_solver(me, physics)
+        sense_trunk(me, physics, ground, floors[n])
+        sense_legs(me, physics, ground, floors[n], knees)
+        me.healthy = is_healthy(me, given)
+        if elapsed[n] == 0:
+            begin(me)
+        else:
+            follow(me, elapsed[n], given)
+        observe(observations[n], me, physics, elapsed[n], action, given)
+        me.reward_velocity = reward_velocity(me, given)
+        me.reward_yaw = reward_yaw(me, given)
+        me.reward_feet = reward_feet(me, given)
+        me.reward_survive = reward_survive(me, given)
+        me.reward_vertical = reward_vertical(me, given)
+        me.reward_tilt = reward_tilt(me, physics.w[0], given)
+        me.reward_ctrl = reward_ctrl(physics, aims[n], gains[n], given)
+        me.reward_rate = reward_rate(me, action, given)
+        me.reward_limits = reward_limits(physics.joints, limits, given)
+        me.reward_slip = reward_slip(me, given)
+        me.reward = me.reward_velocity + me.reward_yaw + me.reward_feet + me.reward_survive + me.reward_vertical
+        me.reward = me.reward + me.reward_tilt + me.reward_ctrl + me.reward_rate + me.reward_limits + me.reward_slip
+        me.terminated = me.solver_failed or (given.terminate_when_unhealthy and not me.healthy)
+        for k in range(12):
+            me.last_action[k] = action[k]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vigym.engine.errors import InputError
 from vigym.engine.simulator import Simulator
 from vigym.engine.validation import show
-from vigym.envs.arguments import bounds
+from vigym.envs.arguments import Bounds
 from vigym.envs.saved import checked_arrays, refused
 
 Array = NDArray[np.float64]
@@ -50,7 +50,7 @@ class Randomization:
             value = getattr(self, field.name)
             if value is None:
                 continue
-            low, high = bounds(value, f"randomization: {field.name}")
+            low, high = Bounds()(value, f"randomization: {field.name}")
             least = 0.0 if field.name in ("friction", "latency", "push") else 1e-6
             if low < least:
                 raise InputError(f"randomization: {field.name} must be at least {least:g}, got {value}")

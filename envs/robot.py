@@ -5,11 +5,35 @@ from typing import Any, ClassVar
 import numpy as np
 
 from vigym.engine import coordinates
+from vigym.engine.compiled import inlined
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_rotation_vector, multiply
+from vigym.envs.compiled_task import write, write_maximal
 from vigym.envs.task import Array, Indices, Task
 
 TOUCH = 1e-9  # m above the ground
+# Infos of compiled tasks that `sense_base` fills
+BASE_INFOS = {f"{axis}_{kind}": float for kind in ("position", "velocity") for axis in "xyz"}
+
+
+@inlined
+def sense_base(me, x, v):
+    """Position and velocity of the base, as infos."""
+    me.x_position, me.y_position, me.z_position = x[0], x[1], x[2]
+    me.x_velocity, me.y_velocity, me.z_velocity = v[0], v[1], v[2]
+
+
+@inlined
+def observe_base(out, physics, settings):
+    """Write what `RobotTask.observe` returns; the index after the last number."""
+    if settings.observes_maximal:
+        return write_maximal(out, physics)
+    k = write(out, 0, physics.x[0, int(settings.skipped) :])
+    k = write(out, k, physics.q[0])
+    k = write(out, k, physics.joints)
+    k = write(out, k, physics.v[0])
+    k = write(out, k, physics.w[0])
+    return write(out, k, physics.rates)
 
 
 class RobotTask(Task):
@@ -20,7 +44,7 @@ class RobotTask(Task):
     options: those of every task
     """
 
-    fixed: ClassVar[tuple[str, ...]] = ("rest",)
+    fixed: ClassVar[tuple[str, ...]] = ("rest", "stood_on", "slopes")
 
     def __init__(
         self,
@@ -30,12 +54,15 @@ class RobotTask(Task):
         exclude_current_positions_from_observation: bool,
         **options: Any,
     ) -> None:
-        self.choose_observation(observation, "base")
+        self.observes_maximal = observation == "maximal"
         self.skipped = 2 if exclude_current_positions_from_observation else 0
         self.base = mechanism.bodies[0].name
         super().__init__(mechanism, **options)
         self.rest = self.sim.joint_positions()[0]  # where the model starts
         self.rest_state = self.sim.state
+        up = np.array([contact.normal[2] for contact in mechanism.contacts])
+        self.stood_on = np.flatnonzero(up > 1e-6)  # contacts that hold the robot up
+        self.slopes = up[self.stood_on]
 
     def observation_names(self) -> list[str]:
         """Of the base and the joints, or of all bodies; a task may add to it, and then to `observe` as well."""
@@ -78,9 +105,8 @@ class RobotTask(Task):
         if model.n_contacts:
             pose = coordinates.forward(model, joints, roots[0], roots[1])
             # how far up the gap of each contact closes depends on the slope of its plane; walls are not stood on
-            up = np.array([contact.normal[2] for contact in model.mechanism.contacts])
             short = TOUCH - self.sim.gaps_at(env, *pose)
-            lift = (short[:, up > 1e-6] / up[up > 1e-6]).max(-1)
+            lift = (short[:, self.stood_on] / self.slopes).max(-1)
             roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)
         given: dict[str, Any] = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}
@@ -92,6 +118,6 @@ class RobotTask(Task):
         return multiply(from_rotation_vector(phi), q)
 
     def info(self) -> dict[str, Array]:
-        x, v = self.state.x[:, 0], self.state.v[:, 0]
-        names = ("x_position", "y_position", "z_position", "x_velocity", "y_velocity", "z_velocity")
-        return dict(zip(names, [*x.T.copy(), *v.T.copy()], strict=True))
+        state = self.state
+        x, v = state.x[:, 0], state.v[:, 0]
+        return dict(zip(BASE_INFOS, [*x.T, *v.T], strict=True))

@@ -8,7 +8,7 @@ import numpy as np
 from vigym.engine.errors import InputError
 from vigym.engine.validation import show
 
-VERSION = 1  # of the parts of a state, and of what is in them
+VERSION = 2  # of the parts of a state, and of what is in them
 
 
 def refused(reason: str) -> InputError:
@@ -29,7 +29,8 @@ def check_names(given: Any, names: Sequence[str], what: str) -> None:
 def check_parts(state: Any, own: Mapping[str, Any], names: Sequence[str]) -> None:
     """Refuse a state whose parts are not those in `names` and in `own`, or that differs from `own`, the values that
     say whose it is."""
-    if isinstance(state, Mapping) and "sim" in state and "version" not in state:
+    version = state.get("version", 0) if isinstance(state, Mapping) and "sim" in state else None
+    if type(version) is int and version < VERSION:
         raise refused("it is of an earlier version of vigym, whose states cannot be read any more")
     check_names(state, (*own, *names), "it")
     for name, value in own.items():

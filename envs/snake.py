@@ -1,47 +1,113 @@
 """VISnake-v0: a snake of many links travels forward."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import snake
-from vigym.engine.compiled import compiled
-from vigym.engine.errors import InputError
-from vigym.envs.robot import RobotTask
+from vigym.engine.compiled import compiled, inlined
+from vigym.envs.arguments import Limit, NotNegative, Positive
+from vigym.envs.compiled_task import (
+    CompiledTask,
+    numbers,
+    physics_of,
+    physics_of_all,
+    sense_solver,
+    sum_of_squares,
+    write,
+)
+from vigym.envs.robot import BASE_INFOS, RobotTask, observe_base, sense_base
 from vigym.envs.task import Array, Draws, Indices
 
 CLEAR = 1e-6  # m; below it, an end of a link touches the ground: contacts are solved to 1e-10 m
 ALOFT = 1e-3  # m: with all ends higher than this, the snake is in the air
 
 
-@compiled
-def look(x, q, v, gaps, slips, centre, velocity, upright, lowest, slip):
-    """Read off the state of all environments (n, link, ...) what the task needs.
-
-    gaps, slips: (n, c) of the contacts, as the simulator tells them, m and m/s.
-    centre, velocity: (n, 3) mean of the links' positions and velocities, m and m/s. upright: (n,) mean of the cosines
-    of the angles between the links' z axes and the world's. lowest: (n,) gap of the lowest contact, m. slip: (n,)
-    largest horizontal speed of the contacts that touch the ground, m/s.
-    """
-    links = x.shape[1]
-    for n in range(len(x)):
-        for k in range(3):
-            centre[n, k], velocity[n, k] = 0.0, 0.0
-            for b in range(links):
-                centre[n, k] += x[n, b, k] / links
-                velocity[n, k] += v[n, b, k] / links
-        upright[n], slip[n] = 1.0, 0.0
+@inlined
+def sense(me, physics):
+    """Read off the state what the task needs; see `Snake.senses`."""
+    x, q, v, links = physics.x, physics.q, physics.v, len(physics.x)
+    for k in range(3):
+        me.centre[k], me.velocity[k] = 0.0, 0.0
         for b in range(links):
-            upright[n] -= 2.0 * (q[n, b, 1] * q[n, b, 1] + q[n, b, 2] * q[n, b, 2]) / links
-        lowest[n] = gaps[n, 0]
-        for c in range(gaps.shape[1]):
-            lowest[n] = min(lowest[n], gaps[n, c])
-            if gaps[n, c] < CLEAR:
-                slip[n] = max(slip[n], slips[n, c])
+            me.centre[k] += x[b, k] / links
+            me.velocity[k] += v[b, k] / links
+    me.upright, me.slip, me.lowest = 1.0, 0.0, physics.gaps[0]
+    for b in range(links):
+        me.upright -= 2.0 * (q[b, 1] * q[b, 1] + q[b, 2] * q[b, 2]) / links
+    for c in range(len(physics.gaps)):
+        me.lowest = min(me.lowest, physics.gaps[c])
+        if physics.gaps[c] < CLEAR:
+            me.slip = max(me.slip, physics.slips[c])
+    me.penetration = max(0.0, -me.lowest)
+    sense_base(me, me.centre, me.velocity)
 
 
-class Snake(RobotTask):
+@inlined
+def follow(me, begins):
+    """Follow the centre over a control step."""
+    for k in range(3):
+        if begins:
+            me.begin[k] = me.last[k] = me.centre[k]
+        me.moved[k] = me.centre[k] - me.last[k]
+        me.last[k] = me.centre[k]
+    me.distance = me.centre[0] - me.begin[0]
+
+
+@inlined
+def observe(out, me, physics, elapsed, settings):
+    """Write the observation."""
+    k = observe_base(out, physics, settings)
+    clock = settings.clock_rate * elapsed
+    write(out, k, (me.velocity[0], me.velocity[1], np.cos(clock), np.sin(clock)))
+
+
+@inlined
+def reward_forward(me, settings):
+    return settings.forward_reward_weight * me.moved[0]
+
+
+@inlined
+def reward_drift(me, settings):
+    return -settings.drift_cost_weight * abs(me.moved[1])
+
+
+@inlined
+def reward_roll(me, settings):
+    return -settings.roll_cost_weight * (1.0 - me.upright)
+
+
+@inlined
+def reward_jump(me, settings):
+    return -settings.jump_cost_weight if me.lowest > ALOFT else 0.0
+
+
+@inlined
+def reward_ctrl(action, settings):
+    return -settings.ctrl_cost_weight * sum_of_squares(action)
+
+
+@compiled
+def judge(every, settings, elapsed, actions, observations, now, env):
+    """Sense and judge the environments `env`; see `CompiledTask.judge`."""
+    given = settings[0]
+    for n in env:
+        physics, me = physics_of(every, n), now[n]
+        sense_solver(me, physics)
+        sense(me, physics)
+        follow(me, elapsed[n] == 0)
+        observe(observations[n], me, physics, elapsed[n], given)
+        me.reward_forward = reward_forward(me, given)
+        me.reward_drift = reward_drift(me, given)
+        me.reward_roll = reward_roll(me, given)
+        me.reward_jump = reward_jump(me, given)
+        me.reward_ctrl = reward_ctrl(actions[n], given)
+        me.reward = me.reward_forward + me.reward_drift + me.reward_roll + me.reward_jump + me.reward_ctrl
+        me.terminated = me.solver_failed
+
+
+class Snake(CompiledTask, RobotTask):
     """
     ## Description
     A snake of `num_links` links lies on the ground along x; the last link is its head. It has to travel along x. Its
@@ -154,7 +220,15 @@ class Snake(RobotTask):
       first gait of the snake made use of
     """
 
-    memory: ClassVar[tuple[str, ...]] = ("centre", "velocity", "upright", "lowest", "slip", "begin", "last")
+    infos: ClassVar[Mapping[str, Any]] = {**BASE_INFOS, "distance": float}  # of the centre
+    outcomes: ClassVar[Mapping[str, Any]] = {"penetration": float, "slip": float}
+    terms: ClassVar[tuple[str, ...]] = ("forward", "drift", "roll", "jump", "ctrl")
+    # mean of the links' positions and velocities, m and m/s; mean cosine of the angles between the z axes of links and
+    # world; gap of the lowest contact, m; centre at the start and a control step ago, and its way since then, m
+    senses: ClassVar[Mapping[str, Any]] = {
+        **{"centre": (float, 3), "velocity": (float, 3), "upright": float, "lowest": float},
+        **{"begin": (float, 3), "last": (float, 3), "moved": (float, 3)},
+    }
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.5, "azimuth": 120.0, "elevation": -25.0, "trackbodyid": 0}
 
     def __init__(
@@ -166,32 +240,29 @@ class Snake(RobotTask):
         link_mass: float = 0.4,
         link_radius: float = 0.035,
         friction: float = 0.8,
-        effort_limit: float = 6.0,
+        effort_limit: Limit = 6.0,
         kp: float = 30.0,
         kd: float = 1.0,
         frame_skip: int = 5,
         dt: float = 0.01,
-        actuation: str = "pd",
+        actuation: Literal["pd", "torque"] = "pd",
         action_scale: float = 1.2,
-        gait_period: float = 1.7,
+        gait_period: Positive = 1.7,
         forward_reward_weight: float = 10.0,
         drift_cost_weight: float = 1.0,
         roll_cost_weight: float = 0.2,
         jump_cost_weight: float = 1.0,
         ctrl_cost_weight: float = 0.01,
-        reset_noise_scale: float = 0.05,
+        reset_noise_scale: NotNegative = 0.05,
         exclude_current_positions_from_observation: bool = True,
-        observation: str = "base",
+        observation: Literal["base", "maximal"] = "base",
         randomization: Mapping[str, Any] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
-        if actuation not in ("pd", "torque"):
-            raise InputError(f"actuation must be 'pd' or 'torque', got {actuation!r}")
-        self.has_drives, self.gait_period, self.reset_noise_scale = actuation == "pd", gait_period, reset_noise_scale
+        self.has_drives, self.reset_noise_scale = actuation == "pd", reset_noise_scale
         self.scale = action_scale if self.has_drives else effort_limit
         self.n_actions = (num_links - 1) * (1 if joints == "hinge" else 3)
-        self.weights = forward_reward_weight, drift_cost_weight, roll_cost_weight, jump_cost_weight, ctrl_cost_weight
         super().__init__(
             snake.build(
                 links=num_links,
@@ -213,12 +284,16 @@ class Snake(RobotTask):
             frame_skip=frame_skip,
             randomization=randomization,
         )
-        n = num_envs
-        # see `look`
-        self.centre, self.velocity = np.zeros((n, 3)), np.zeros((n, 3))
-        self.upright, self.lowest, self.slip = (np.zeros(n) for _ in range(3))
-        self.begin, self.last = np.zeros((n, 3)), np.zeros((n, 3))  # centre at the start, and a control step ago
-        self.look()
+        self.settings = numbers(
+            forward_reward_weight=forward_reward_weight,
+            drift_cost_weight=drift_cost_weight,
+            roll_cost_weight=roll_cost_weight,
+            jump_cost_weight=jump_cost_weight,
+            ctrl_cost_weight=ctrl_cost_weight,
+            clock_rate=2 * np.pi * self.dt / gait_period,
+            observes_maximal=self.observes_maximal,
+            skipped=self.skipped,
+        )
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         return {"noise": self.reset_noise_scale * rng.uniform(-1, 1, 2 * self.n_actions + 1)}
@@ -227,45 +302,14 @@ class Snake(RobotTask):
         joints, rates, yaw = np.split(draws["noise"], [self.n_actions, 2 * self.n_actions], axis=-1)
         x, q = (np.repeat(part[:1, 0], len(env), axis=0) for part in self.rest_state[:2])
         self.put(env, joints, rates, x, self.turned(q, yaw * np.array([0.0, 0.0, 1.0])))
-        self.state = self.sim.state
-        self.look()
-        self.begin[env] = self.last[env] = self.centre[env]
 
     def controls(self, action: Array) -> dict[str, Any]:
         return {"target" if self.has_drives else "effort": self.scale * action}
-
-    def look(self) -> None:
-        """Read the state, see `look`."""
-        x, q, v, _ = self.state
-        told = self.sim.contact_gaps(), self.sim.contact_slips()
-        look(x, q, v, *told, self.centre, self.velocity, self.upright, self.lowest, self.slip)
 
     def observation_names(self) -> list[str]:
         centre = [f"mean velocity of the links along {axis}" for axis in "xy"]
         return [*super().observation_names(), *centre, "cosine of the clock", "sine of the clock"]
 
-    def observe(self) -> Array:
-        clock = (2 * np.pi * self.dt / self.gait_period) * self.elapsed[:, None]
-        return np.concatenate([super().observe(), self.velocity[:, :2], np.cos(clock), np.sin(clock)], -1)
-
-    def rewards(self) -> dict[str, Array]:
-        self.look()
-        forward, drift, roll, jump, ctrl = self.weights
-        moved = self.centre - self.last
-        self.last = self.centre.copy()
-        return {
-            "reward_forward": forward * moved[:, 0],
-            "reward_drift": -drift * np.abs(moved[:, 1]),
-            "reward_roll": -roll * (1.0 - self.upright),
-            "reward_jump": -jump * (self.lowest > ALOFT),
-            "reward_ctrl": -ctrl * (self.action * self.action).sum(-1),
-        }
-
-    def info(self) -> dict[str, Array]:
-        """Of the centre: position, m, velocity, m/s, and distance from the start along x, m."""
-        names = ("x_position", "y_position", "z_position", "x_velocity", "y_velocity", "z_velocity")
-        values = dict(zip(names, [*self.centre.T.copy(), *self.velocity.T.copy()], strict=True))
-        return values | {"distance": self.centre[:, 0] - self.begin[:, 0]}
-
-    def contact_info(self) -> dict[str, Array]:
-        return {"penetration": np.maximum(0.0, -self.lowest), "slip": self.slip.copy()}
+    def judge(self) -> tuple[Callable, tuple[Any, ...]]:
+        own = self.settings, self.elapsed, self.action, self.observation, self.now
+        return judge, (physics_of_all(self.sim), *own)

@@ -2,7 +2,7 @@
 
 `RobotEnv` serves one environment of it, `RobotVectorEnv` a batch. One control step reads
 
-    action -> controls -> frame_skip steps of the simulator -> observation, reward terms, termination
+    action -> controls -> frame_skip steps of the simulator -> sense -> observation, reward terms, termination
 
 Every array leads with the environment, (num_envs, ...). What is random comes from the environment's own generator, so
 that an environment of a batch is the single environment with its seed, bit for bit.
@@ -22,6 +22,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 from vigym.engine.validation import count, show
+from vigym.envs.arguments import checks
 from vigym.envs.randomization import Randomization, Variation
 from vigym.envs.saved import VERSION, check_parts, checked_arrays, refused
 
@@ -34,8 +35,19 @@ LARGEST = float(np.finfo(np.float32).max)  # bound of observations: finite, as G
 TOLERANCE = 1e-6  # relative; gaps and joints are solved to 1e-10 of a body's size whatever it is
 
 
+class Step(NamedTuple):
+    """What a control step leads to, (num_envs, ...), until the next one or a reset; `Task.told` has the rest."""
+
+    observation: Array
+    reward: Array
+    terminated: Flags
+
+
 class Task(ABC):
     """What all tasks share; a task says where episodes start, what actions do, what is seen and what it is worth.
+
+    `sense` alone takes note of what has happened; all that follows from it (`observe`, `rewards`, `terminated`, `info`,
+    `outcome`) changes nothing, however often it is asked.
 
     mechanism: the robot
     num_envs, num_threads: environments in the batch, and threads that share them
@@ -48,10 +60,15 @@ class Task(ABC):
     """
 
     memory: ClassVar[tuple[str, ...]] = ("elapsed", "action")
-    fixed: ClassVar[tuple[str, ...]] = ()
+    fixed: ClassVar[tuple[str, ...]] = ("everyone",)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 3.0, "azimuth": 135.0, "elevation": -20.0}
     n_actions: int  # set by the task
     options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
+
+    def __init_subclass__(cls) -> None:
+        """Have arguments checked where they are declared."""
+        if "__init__" in vars(cls):
+            cls.__init__ = checks(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(
         self,
@@ -74,7 +91,7 @@ class Task(ABC):
         self.action_space = Box(-1.0, 1.0, (self.n_actions,), np.float32)
         self.elapsed = np.zeros(num_envs, np.int64)  # control steps since the episode's start
         self.action = np.zeros((num_envs, self.n_actions))  # the last one
-        self.state: State = self.sim.state
+        self.everyone = np.arange(num_envs)
 
     # -------------------------------------------------------------------------------------------- what a task says
     @abstractmethod
@@ -88,6 +105,10 @@ class Task(ABC):
     @abstractmethod
     def controls(self, action: Array) -> dict[str, Any]:
         """Arguments of `Simulator.step` for actions (num_envs, n_actions) in [-1, 1]."""
+
+    def sense(self, env: Indices) -> None:  # noqa: B027, most tasks have nothing to remember
+        """Take note of the state of the environments `env`: those whose episodes begin (`elapsed` is 0) in a reset, all
+        of them in a step. A task that remembers something (a peak, the last position) updates it here."""
 
     @abstractmethod
     def observation_names(self) -> list[str]:
@@ -110,7 +131,7 @@ class Task(ABC):
         return {}
 
     def outcome(self) -> dict[str, Array]:
-        """The same, after a step only: also `info` of how the physics went."""
+        """The same, after a step only."""
         return {}
 
     def scene(self) -> dict[str, Any]:
@@ -129,44 +150,57 @@ class Task(ABC):
         self.elapsed[env], self.action[env] = 0, 0.0
         self.variation.start(env, together)
         self.start(env, together)
-        self.state = self.sim.state
+        self.sense(env)
 
-    def step(self, action: Array) -> tuple[dict[str, Array], Array, Flags, dict[str, Any]]:
-        """One control step of all environments: terms of the reward, reward, terminated, info."""
-        self.action = self.variation.delayed(action)
+    def step(self, action: Array) -> Step:
+        """One control step of all environments."""
+        np.copyto(self.action, self.variation.delayed(action))
         self.sim.step(**self.controls(self.action), **self.variation.push(), repeat=self.frame_skip)
         self.elapsed += 1
-        self.state = self.sim.state
-        status = self.sim.status
-        failed = ~status.converged
-        terms = self.rewards()
-        reward = sum(terms.values(), np.zeros(self.num_envs))  # np.sum of a stack rounds by the size of the batch
-        physics = {"solver_iterations": status.iterations, "solver_failed": failed} | self.contact_info()
-        return terms, reward, self.terminated() | failed, self.outcome() | physics
+        self.sense(self.everyone)
+        return self.judged()
 
-    def contact_info(self) -> dict[str, Array]:
-        """Deepest penetration, m, and fastest slip of the contacts that carry something, m/s."""
-        if not self.sim.model.n_contacts:
-            return {}
-        forces = self.sim.contact_forces()
-        loaded = (forces * forces).sum(-1) > 1e-6
-        return {
-            "penetration": np.maximum(0.0, -self.sim.contact_gaps().min(-1)),
-            "slip": np.where(loaded, self.sim.contact_slips(), 0.0).max(-1),
-        }
+    def judged(self) -> Step:
+        """Observation, reward and end of the last step."""
+        # np.sum of a stack rounds by the size of the batch
+        reward = sum(self.rewards().values(), np.zeros(self.num_envs))
+        return Step(self.observe(), reward, self.terminated() | ~self.sim.status.converged)
+
+    def told(self, *, stepped: bool = True) -> dict[str, Array]:
+        """All infos of the last step, or those of a reset, (num_envs, ...), as fresh arrays."""
+        infos = self.info()
+        if stepped:
+            infos |= self.outcome() | self.physics() | self.rewards()
+        return {name: value.copy() for name, value in infos.items()}
+
+    def told_alone(self, *, stepped: bool = True) -> dict[str, Any]:
+        """The same of the only environment: Python numbers, and arrays."""
+        told = self.told(stepped=stepped)
+        return {name: value.item() if value.ndim == 1 else value[0] for name, value in told.items()}
+
+    def physics(self) -> dict[str, Array]:
+        """Infos about how the physics went; deepest penetration, m, and fastest slip of the contacts that carry
+        something, m/s, if there are contacts."""
+        status = self.sim.status
+        infos: dict[str, Any] = {"solver_iterations": status.iterations, "solver_failed": ~status.converged}
+        if self.sim.model.n_contacts:
+            forces = self.sim.contact_forces()
+            loaded = (forces * forces).sum(-1) > 1e-6
+            infos["penetration"] = np.maximum(0.0, -self.sim.contact_gaps().min(-1))
+            infos["slip"] = np.where(loaded, self.sim.contact_slips(), 0.0).max(-1)
+        return infos
 
     # -------------------------------------------------------------------------------------------- for tasks to use
+    @property
+    def state(self) -> State:
+        """Pose and velocity of every body, as fresh arrays."""
+        return self.sim.state
+
     def rows(self, env: Indices, values: Array) -> tuple[Array, Flags]:
         """Values (len(env), ...) in their rows of (num_envs, ...), and the mask of these rows."""
         full, mask = np.zeros((self.num_envs, *values.shape[1:])), np.zeros(self.num_envs, bool)
         full[env], mask[env] = values, True
         return full, mask
-
-    def choose_observation(self, observation: str, *others: str) -> None:
-        """Keep the user's choice of what is observed: one of `others`, or "maximal"."""
-        if observation not in (*others, "maximal"):
-            raise InputError(f"observation must be one of {', '.join((*others, 'maximal'))}, got {observation!r}")
-        self.observes_maximal = observation == "maximal"
 
     def maximal(self) -> Array:
         """The state of every body, (num_envs, 13 n_bodies): x, q, v, w of the first, of the second, ..."""
@@ -221,9 +255,10 @@ class Task(ABC):
             self.sim.restore(snapshot.sim)
         except InputError as cause:
             raise refused(str(cause)) from cause
-        vars(self).update(snapshot.memory)
+        own = self.remembered()
+        for name, value in snapshot.memory.items():
+            np.copyto(own[name], value)
         vars(self.variation).update(snapshot.variation)
-        self.state = self.sim.state
 
 
 class Snapshot(NamedTuple):

@@ -45,9 +45,9 @@ if DISABLED:
 KINDS = 16  # of mechanisms whose code a process keeps without a Simulator that uses it
 
 
-def compiled(function: Callable, cache: Any) -> Any:
+def compiled(function: Callable, cache: Any, **options: Any) -> Any:
     """`function`, compiled on its first call for new types of arguments, unless `cache` has its code."""
-    dispatcher = numba.njit(**OPTIONS)(function)
+    dispatcher = numba.njit(**OPTIONS, **options)(function)
     if not DISABLED:
         dispatcher._cache = cache
     return dispatcher
@@ -149,11 +149,32 @@ def scalar_loop(function: Callable) -> Any:
     """A plain loop on numbers, of coordinates or of a task.
 
     For a single environment it takes a few microseconds where NumPy takes one for every operation; for a batch it is no
-    slower."""
+    slower. It owns no memory, as `inlined` functions, which may return parts of its arrays to it."""
     what = "what surrounds the physics, once for this machine (1 to 5 s)"
     cache = DiskCache(function, f"loop-{function.__name__}", lambda: fingerprint(made), what, small=True)
-    made = compiled(function, cache)
+    made = compiled(function, cache, _nrt=False)
     return made
+
+
+def direct(function: Any, *arguments: Any) -> Callable:
+    """The machine code of a `scalar_loop` for arguments of these types, which it trusts: whoever calls it passes the
+    same types every time. Numba's look at the types takes longer than a loop over one environment.
+
+    Arrays may have any strides, so that one piece of code serves all sizes of a batch."""
+    if DISABLED:
+        return function
+    kinds = tuple(_strided(numba.typeof(argument)) for argument in arguments)
+    function.compile(kinds)
+    return function.overloads[kinds].entry_point
+
+
+def _strided(kind: Any) -> Any:
+    """The type of an array of any strides; of a tuple of them."""
+    if isinstance(kind, types.Array):
+        return kind.copy(layout="A", readonly=False)
+    if isinstance(kind, types.NamedUniTuple | types.NamedTuple):
+        return types.NamedTuple([_strided(part) for part in kind], kind.instance_class)
+    return kind
 
 
 def picture(function: Callable) -> Any:

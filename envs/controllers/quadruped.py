@@ -3,7 +3,7 @@
 import numpy as np
 
 from vigym.assets import unitree_a1
-from vigym.envs.quadruped import SHIFT
+from vigym.envs.quadruped_motion import SHIFT
 from vigym.envs.task import Array
 
 FRONT, LEFT = np.array([unitree_a1.sides(leg) for leg in unitree_a1.LEGS], float).T

@@ -254,3 +254,21 @@ def test_readers_in_several_threads():
 def thrown_like(sim: Simulator) -> np.ndarray:
     """Forces as a copy of the simulator tells them."""
     return deepcopy(sim).contact_forces()
+
+
+def test_live_fields_follow_every_step():
+    """Views of all environments, group by group and lane by lane; those of contacts after `publish`."""
+    sim = thrown(6)
+    fields = {name: sim.live(name) for name in ("x", "q", "angle", "converged", "gap")}
+    for _ in range(5):
+        sim.step()
+        sim.publish()
+        env, lanes = np.arange(6), fields["x"].shape[1]
+        told = {name: view[env // lanes, env % lanes] for name, view in fields.items()}
+        np.testing.assert_array_equal(told["x"], sim.state.x)
+        np.testing.assert_array_equal(told["q"], sim.state.q)
+        np.testing.assert_array_equal(told["angle"][..., 0], sim.joint_positions())
+        np.testing.assert_array_equal(told["converged"] > 0, sim.status.converged)
+        np.testing.assert_array_equal(told["gap"][..., 0], sim.contact_gaps())
+    with pytest.raises(ValueError, match="read-only"):
+        fields["x"][...] = 0.0

@@ -28,7 +28,7 @@ def test_every_environment_has_a_share_of_its_own(figures):
 
 
 def test_each_goal_is_judged_once(figures):
-    assert len([figure for figure in figures if figure.goal]) == 4
+    assert len([figure for figure in figures if figure.goal]) == 2 + len(environments.PEERS) + len(ENVIRONMENTS)
     assert all((figure.reached is None) == (not figure.goal) for figure in figures)
 
 
@@ -67,15 +67,37 @@ def test_five_times_the_steps_of_ant(own, reached, monkeypatch):
     assert (ratio.measured, ratio.reached) == (own / 10.0, reached)
 
 
-@pytest.mark.parametrize(("own", "reached"), [(90.0, True), (110.0, False)])
-def test_no_slower_than_hopper(own, reached, monkeypatch):
+@pytest.mark.parametrize(("own", "reached"), [(100.0, True), (110.0, False)])
+def test_as_fast_as_a_peer(own, reached, monkeypatch):
     """Best of two passes each, the step and the step with resets by themselves."""
-    passes = iter([(own, 250.0), (100.0, 200.0), (own + 5, 240.0), (120.0, 190.0)])
+    passes = iter([(70.0, own), (100.0, 200.0), (60.0, own + 5), (120.0, 190.0)])
     monkeypatch.setattr(environments, "microseconds", lambda env, actions, count: next(passes))
-    _, _, ratio, resets = environments.singles(1, 4)
-    assert ratio.measured == pytest.approx(own / 100.0)
-    assert ratio.reached == reached
-    assert resets.measured == pytest.approx(240.0 / 190.0)
+    monkeypatch.setattr(environments, "PEERS", {"VIHopper-v0": ("Hopper-v5", 1.9)})
+    _, _, steps, resets = environments.singles(1, 4)
+    assert steps.measured == pytest.approx(100.0 / 60.0)
+    assert resets.measured == pytest.approx(190.0 / own)
+    assert resets.reached == reached
+
+
+def test_the_least_time_of_each_step_counts(monkeypatch):
+    """Two repeats of two steps: 1 and 2 s in the kernels, 1 s around them, with a delay of 7 s here and there."""
+    inside, outside = iter([9, 2, 1, 2, 1]), iter([9, 1, 8, 8, 1])  # the first is not measured
+    clock = SimpleNamespace(now=0.0)
+    clock.perf_counter = lambda: clock.now
+    monkeypatch.setattr(environments, "time", clock)
+
+    def run(repeat):
+        clock.now += next(inside)
+
+    lanes = type("Lanes", (), {"run": staticmethod(run)})()
+
+    def step(action):
+        lanes.run(1)
+        clock.now += next(outside)
+
+    sim = SimpleNamespace(_lanes=lanes)
+    env = SimpleNamespace(task=SimpleNamespace(sim=sim), step=step, reset=lambda seed: None, action_space=np.zeros(1))
+    assert environments.share_outside(env, 2, 2) == pytest.approx(2 / (3 + 2))
 
 
 def test_files(figures, tmp_path):

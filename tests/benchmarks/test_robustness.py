@@ -57,7 +57,7 @@ def test_every_case_is_one_of_every_environment():
     found = list(cases())
     for kind in ("default", "randomized"):
         assert [case.name for case in found if case.kind == kind] == list(ENVIRONMENTS)
-    assert set(ENDS) == set(ENVIRONMENTS)
+    assert set(ENDS) <= set(ENVIRONMENTS)
     assert {case.kind for case in found} == {
         "default",
         "randomized",

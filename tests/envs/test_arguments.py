@@ -1,14 +1,14 @@
 """Wrong arguments, options and actions of environments are errors that name them, not NaNs or errors from inside."""
 
 import inspect
-from typing import Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from vigym import InputError, MechanismError
-from vigym.envs.arguments import RANGE
+from vigym.envs.arguments import Limit, OpenRange, Positive, checks
 from vigym.envs.env import load_task
 from vigym.envs.registration import ENVIRONMENTS
 
@@ -16,8 +16,16 @@ BAD = {
     bool: ["no", None, 1, np.ones(2, bool)],
     int: [0, -1, 2.5, "2", None, True],
     float: [np.nan, "a", None, 1j, [1.0, 2.0], -np.inf],
-    RANGE: [(0.4, 0.1), (1.0,), 3.0, ("a", "b"), (np.nan, 1.0), None, (1, 2, 3)],
+    tuple[float, float]: [(0.4, 0.1), (1.0,), 3.0, ("a", "b"), (np.nan, 1.0), None, (1, 2, 3)],
+    Literal: ["nonsense", 3, None],
 }
+
+
+def kind(declared: Any) -> Any:
+    """The key in BAD of a declared type."""
+    if get_origin(declared) is Literal:
+        return Literal
+    return get_args(declared)[0] if get_origin(declared) is Annotated else declared
 
 
 def test_every_bad_argument_is_named(env_id):
@@ -25,13 +33,13 @@ def test_every_bad_argument_is_named(env_id):
     for name, parameter in inspect.signature(task).parameters.items():
         if name == "num_envs":
             continue
-        for value in BAD.get(parameter.annotation, []):
-            tried.add(parameter.annotation)
+        for value in BAD.get(kind(parameter.annotation), []):
+            tried.add(kind(parameter.annotation))
             with pytest.raises(InputError, match=f"^{name} must be"):
                 gym.make(env_id, **{name: value})
             with pytest.raises(InputError, match=f"^{name} must be"):
                 gym.make_vec(env_id, num_envs=2, **{name: value})
-    assert {int, float} <= tried
+    assert {int, float, Literal} <= tried
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,17 @@ def test_numbers_out_of_range(env_id, arguments):
 def test_cameras_that_cannot_be(config):
     with pytest.raises(InputError, match=f"camera.*{next(iter(config))}"):
         gym.make("VIPendulum-v0", default_camera_config=config)
+
+
+def test_what_an_argument_must_be_is_part_of_its_type():
+    @checks
+    def take(*, width: Positive = 1.0, most: Limit = 1.0, reach: OpenRange = (0.0, 1.0), **others: Any) -> list[Any]:
+        return [width, most, reach, others]
+
+    assert take(width=2, most=np.inf, reach=[-np.inf, 3], other="a") == [2.0, np.inf, (-np.inf, 3.0), {"other": "a"}]
+    for bad in ({"width": 0.0}, {"width": np.inf}, {"most": -np.inf}, {"reach": (1.0, 0.0)}, {"reach": np.inf}):
+        with pytest.raises(InputError, match=f"^{next(iter(bad))} must be"):
+            take(**bad)
 
 
 def test_good_arguments_are_taken():

@@ -6,8 +6,8 @@ import pytest
 
 from vigym.assets import hopper
 from vigym.engine.kernels.dependencies import fingerprint
-from vigym.envs.hopper import AXIS, FULL, Hopper, follow
-from vigym.envs.hopper_base import TORQUE, look
+from vigym.envs.hopper import AXIS, FULL, Hopper, judge
+from vigym.envs.hopper_base import TORQUE
 
 NAMES = Hopper().observation_names()
 LEFT, RISEN, ALOFT, LANDED, TIME = range(NAMES.index("what is left of the turn"), len(NAMES))
@@ -19,13 +19,17 @@ def airborne(spin: float, height: float = 3.0, axis: np.ndarray = AXIS, **kwargs
     rng = np.random.default_rng(0)
     task.reset(np.zeros(1, np.int64), [rng], {})
     task.sim.set_joint_state([0.0], x=[[0, 0, height], [0, 0, 0]], w=[spin * axis, spin * axis])
-    task.progress[0, 2], task.rate[0] = 1.0, spin * axis @ AXIS  # as if it had been in the air before
+    task.now["aloft"], task.now["rate"] = True, spin * axis @ AXIS  # as if it had been in the air before
     return task
 
 
 def steps(task: Hopper, n: int, action=(0.0, 0.0, 0.0, 0.0)) -> list[dict]:
-    """The terms of n control steps."""
-    return [task.step(np.array([action], float))[0] for _ in range(n)]
+    """All infos of n control steps."""
+    infos = []
+    for _ in range(n):
+        task.step(np.array([action], float))
+        infos.append(task.told())
+    return infos
 
 
 # -------------------- the state is read right
@@ -38,34 +42,21 @@ def test_kinematics_are_those_of_the_engine():
     for _ in range(40):
         env.step(rng.uniform(-1, 1, (7, 4)))
         sim = task.sim
-        np.testing.assert_allclose(task.foot, sim.contact_gaps()[:, 0], atol=1e-12)
+        touching = task.now["touching"]
+        np.testing.assert_allclose(task.now["foot"], sim.contact_gaps()[:, 0], atol=1e-12)
         velocity = np.linalg.norm(sim.contact_velocities()[:, 0, :2], axis=-1)
-        np.testing.assert_allclose(task.slip, np.where(task.touching, velocity, 0.0), atol=1e-9)  # joints: 1e-10
+        np.testing.assert_allclose(task.now["slip"], np.where(touching, velocity, 0.0), atol=1e-9)  # joints: 1e-10
         loaded = np.linalg.norm(sim.contact_forces()[:, 0], axis=-1) > 1e-3
-        assert (task.touching[loaded]).all()
+        assert (touching[loaded]).all()
         touched += loaded.sum()
     assert touched > 20
 
 
-def test_kernels_give_the_same_uncompiled():
-    env = gym.make_vec("VIHopper-v0", num_envs=3)
-    env.reset(seed=0)
-    task = env.task
-    for action in np.random.default_rng(0).uniform(-1, 1, (5, 3, 4)):
-        env.step(action)
-        seen = [np.zeros_like(part) for part in (task.R, task.om, task.lean, task.tilt, task.foot, task.slip)]
-        seen += [np.zeros(3, bool), np.zeros(3, bool)]
-        look.py_func(*task.state, task.sim.contact_gaps(), task.sim.contact_slips(), *seen)
-        ours = (task.R, task.om, task.lean, task.tilt, task.foot, task.slip, task.touching, task.fallen)
-        for one, other in zip(ours, seen, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-14, atol=1e-15)
-
-
 def test_compiled_code_is_kept_by_its_constants(monkeypatch):
-    before = fingerprint(follow)
-    assert fingerprint(follow) == before
-    monkeypatch.setitem(follow.py_func.__globals__, "FULL", 1.0)
-    assert fingerprint(follow) != before
+    before = fingerprint(judge)
+    assert fingerprint(judge) == before
+    monkeypatch.setitem(judge.py_func.__globals__, "FULL", 1.0)
+    assert fingerprint(judge) != before
 
 
 def test_actions_are_a_force_and_torques():
@@ -84,23 +75,24 @@ def test_a_turn_in_the_air_is_counted(spin):
     # a rod goes on spinning about an axis across it, by h w in every step
     task = airborne(spin)
     steps(task, 10, (-0.5, 0.0, 0.0, 0.0))
-    assert FULL - task.progress[0, 0] == pytest.approx(spin * 10 * task.dt, rel=2e-3)
+    assert FULL - task.now["left"][0] == pytest.approx(spin * 10 * task.dt, rel=2e-3)
     assert task.info()["turn"][0] == pytest.approx(np.degrees(spin * 10 * task.dt), rel=2e-3)
-    assert task.R[0, 2, 2] == pytest.approx(np.cos(spin * 10 * task.dt), abs=2e-3 * abs(spin) * 10 * task.dt)
+    assert task.now["R"][0, 2, 2] == pytest.approx(np.cos(spin * 10 * task.dt), abs=2e-3 * abs(spin) * 10 * task.dt)
 
 
 def test_steps_at_the_ends_of_a_jump_count_by_half():
     task = airborne(0.5, height=0.405)  # the foot 5 mm up: it lands in the second step, after 32 ms
-    task.progress[0, :3] = FULL - 4.0, 0.0, 0.0
+    task.now["left"], task.now["rise"], task.now["aloft"] = FULL - 4.0, 0.0, False
     steps(task, 1)
-    assert task.progress[0, 2] == 1.0
-    first = FULL - task.progress[0, 0] - 4.0
+    assert task.now["aloft"][0]
+    first = FULL - task.now["left"][0] - 4.0
     assert first == pytest.approx(0.5 * 0.5 * task.dt, rel=2e-3)
-    before = task.rate[0]
+    before = task.now["rate"][0]
     steps(task, 1)
-    assert task.progress[0, 2:4].tolist() == [0.0, 1.0]
-    second = FULL - task.progress[0, 0] - 4.0 - first
-    assert second == pytest.approx(0.5 * 0.5 * (before + task.rate[0]) * task.dt, rel=1e-9)
+    assert not task.now["aloft"][0]
+    assert task.now["landed"][0]
+    second = FULL - task.now["left"][0] - 4.0 - first
+    assert second == pytest.approx(0.5 * 0.5 * (before + task.now["rate"][0]) * task.dt, rel=1e-9)
 
 
 def test_only_the_part_about_the_axis_counts():
@@ -108,15 +100,16 @@ def test_only_the_part_about_the_axis_counts():
     for axis in (across, np.array([0.0, 0.0, 1.0])):
         task = airborne(5.0, axis=axis)
         steps(task, 10)
-        assert abs(FULL - task.progress[0, 0]) < 1e-9
+        assert abs(FULL - task.now["left"][0]) < 1e-9
 
 
 def test_turning_on_the_ground_does_not_count():
     task = Hopper(reset_noise_scale=0.0)
     task.reset(np.zeros(1, np.int64), [np.random.default_rng(0)], {})
     terms = steps(task, 8, (0.0, 0.1, 0.1, 0.0))  # tips over its foot
-    assert task.tilt[0] > 2.5
-    assert task.progress[0].tolist()[:4] == [FULL, 0.0, 0.0, 0.0]
+    assert task.now["tilt"][0] > 2.5
+    assert task.now["left"][0] == FULL
+    assert not any(task.now[name][0] for name in ("rise", "aloft", "landed"))
     assert all(term["reward_turn"] == 0.0 for term in terms)
     assert terms[-1]["reward_spin"] < 0.0
 
@@ -144,8 +137,8 @@ def test_a_jump_without_a_turn_is_worth_nothing():
 def test_the_turn_of_a_landing_remains(turned):
     task = airborne(0.0, height=0.45)
     steps(task, 1)
-    task.progress[0, 0] = FULL - np.radians(turned)
-    while not task.touching[0]:
+    task.now["left"] = FULL - np.radians(turned)
+    while not task.now["touching"][0]:
         steps(task, 1)
     assert task.info()["landed"][0]
     assert task.info()["turn"][0] == pytest.approx(turned)
@@ -158,7 +151,7 @@ def test_the_turn_of_a_landing_remains(turned):
     assert not task.info()["success"][0]  # after 49 steps
     steps(task, 1)
     assert task.info()["success"][0] == (turned == 355.0)
-    assert task.tilt[0] < 1.0
+    assert task.now["tilt"][0] < 1.0
 
 
 def test_rewards_of_a_turn_add_up_to_their_weight():
@@ -194,8 +187,8 @@ def test_starts_stand_on_the_foot():
     seen, info = env.reset(seed=0)
     assert not seen[:, [RISEN, ALOFT, LANDED, TIME]].any()
     assert (seen[:, LEFT] == FULL).all()
-    assert env.task.touching.all()
-    assert (env.task.foot >= 0.0).all()
+    assert env.task.now["touching"].all()
+    assert (env.task.now["foot"] >= 0.0).all()
     assert seen[:, NAMES.index("leg")].min() >= 0.0
     assert seen[:, NAMES.index("leg")].max() <= 0.1
     assert 1.0 < info["tilt"].max() < np.degrees(0.1 * np.sqrt(2))
@@ -216,10 +209,10 @@ def test_the_sphere_ends_the_episode_at_the_ground():
 def test_the_upper_end_ends_the_episode_at_the_ground():
     task = airborne(0.0, height=0.5)
     task.sim.set_joint_state([0.3], x=[[0, 0, 0.35], [0, 0, 0]], q=[[0, 1, 0, 0], [1, 0, 0, 0]], mask=[True])
-    _, _, terminated, _ = task.step(np.zeros((1, 4)))  # head down: upper end 0.1 m below the sphere
+    _, _, terminated = task.step(np.zeros((1, 4)))  # head down: upper end 0.1 m below the sphere
     assert not terminated[0]
     for _ in range(20):
-        _, _, terminated, _ = task.step(np.zeros((1, 4)))
+        _, _, terminated = task.step(np.zeros((1, 4)))
         if terminated[0]:
             break
     assert terminated[0]

@@ -45,7 +45,7 @@ def test_standing_or_sliding_is_worth_no_velocity():
         info = env.step(np.zeros(4))[-1]
         assert info["reward_velocity"] < 1e-7  # the foot is at most 1e-9 m above the ground
     env.task.sim.set_state(v=[[[0.5, 0, 0], [0.5, 0, 0]]])
-    env.task.command[:] = 0.5, 0.0
+    env.task.now["command"] = 0.5, 0.0
     info = env.step(np.zeros(4))[-1]
     assert info["reward_velocity"] < 1e-7
     assert info["reward_slip"] == pytest.approx(-0.2 * info["slip"])
@@ -58,12 +58,13 @@ def test_the_height_of_a_hop_is_remembered_for_a_while():
     task.sim.set_joint_state([0.0], x=[[0, 0, 0.4 + HOP], [0, 0, 0]])  # falls from a height that counts in full
     heights = []
     for k in range(25):
-        terms = task.step(np.zeros((1, 4)))[0]
-        heights.append(task.foot[0])
+        task.step(np.zeros((1, 4)))
+        peak = task.now["hop_height"][0]
+        heights.append(task.now["foot"][0])
         fallen = max(height * (1.0 - task.dt / MEMORY) ** (k - i) for i, height in enumerate(heights))
-        assert task.peak[0] == pytest.approx(fallen, rel=1e-12)
-        assert terms["reward_velocity"][0] == pytest.approx(task.peak[0] / HOP, rel=1e-6)
-    assert heights[-1] < 1e-6 < 0.05 < task.peak[0]
+        assert peak == pytest.approx(fallen, rel=1e-12)
+        assert task.rewards()["reward_velocity"][0] == pytest.approx(peak / HOP, rel=1e-6)
+    assert heights[-1] < 1e-6 < 0.05 < peak
 
 
 def test_tilting_ends_the_episode():
@@ -90,7 +91,7 @@ def test_scripted_hops_follow_the_command():
         if k == 149:
             start = np.stack([info["x_position"], info["y_position"]], -1)
         if k >= 150:
-            aloft += ~env.task.touching
+            aloft += ~env.task.now["touching"]
             assert info["hop_height"].min() > HOP
     velocity = (np.stack([info["x_position"], info["y_position"]], -1) - start) / (350 * env.task.dt)
     np.testing.assert_allclose(velocity, info["command"], atol=0.05)

@@ -59,7 +59,8 @@ def test_torques():
     action = np.random.default_rng(0).uniform(-1, 1, (4, 12))
     assert list(task.controls(action)) == ["effort"]
     np.testing.assert_array_equal(task.controls(action)["effort"], 33.5 * action)
-    terms, *_ = task.step(action)
+    task.step(action)
+    terms = task.rewards()
     np.testing.assert_allclose(terms["reward_ctrl"], -1e-4 * (33.5**2 * action**2).sum(-1))
 
 
@@ -102,7 +103,8 @@ def test_observation(kwargs):
     normal = np.array([-np.sin(0.2), 0, np.cos(0.2)]) if kwargs else np.array([0, 0, 1.0])
     clock = 2 * np.pi * 12 * 0.02 / 0.5
     parts = [(x @ normal)[:, None], R[:, 2], task.sim.joint_positions(), np.einsum("nij,ni->nj", R, v), w]
-    parts += [task.sim.joint_velocities(), task.command, np.tile([np.cos(clock), np.sin(clock)], (6, 1)), task.action]
+    told = np.tile([np.cos(clock), np.sin(clock)], (6, 1))
+    parts += [task.sim.joint_velocities(), task.now["command"], told, task.action]
     np.testing.assert_allclose(task.observe(), np.concatenate(parts, -1), atol=1e-12)
 
 
@@ -119,7 +121,7 @@ def test_choices_of_observation():
 def test_gaps_and_slip_are_the_engines(kwargs):
     task = moved(steps=8, **kwargs)
     gaps, velocity = task.sim.contact_gaps(), task.sim.contact_velocities()
-    np.testing.assert_allclose(task.gaps, gaps, atol=1e-12)
+    np.testing.assert_allclose(task.now["foot_clearance"], gaps, atol=1e-12)
     normal = np.array([contact.normal for contact in task.sim.model.mechanism.contacts])
     tangential = velocity - (velocity * normal).sum(-1, keepdims=True) * normal
     touching = gaps < 1e-6
@@ -127,15 +129,15 @@ def test_gaps_and_slip_are_the_engines(kwargs):
     assert not touching.all()
     expected = np.where(touching, np.linalg.norm(tangential, axis=-1), 0.0)
     # the square root of a sum of squares at rounding level, where a foot sticks
-    np.testing.assert_allclose(task.slip, expected, atol=1e-7)
-    assert task.slip.max() > 1e-3
+    np.testing.assert_allclose(task.now["foot_slip"], expected, atol=1e-7)
+    assert task.now["foot_slip"].max() > 1e-3
 
 
 def test_rewards():
     task = moved(steps=10, actuation="pd")
-    last, task.command[0] = task.action.copy(), 0.0  # the first is told to stand still
+    last, task.now["command"][0] = task.action.copy(), 0.0  # the first is told to stand still
     action = np.random.default_rng(5).uniform(-1, 1, (6, 12))
-    terms, _, terminated, info = task.step(action)
+    terminated, terms, info = task.step(action).terminated, task.rewards(), task.told()
     R = scenes.matrix(task.state.q[:, 0])
     velocity, w = np.einsum("nij,ni->nj", R, task.state.v[:, 0]), task.state.w[:, 0]
     clock = 2 * np.pi * (11 * 0.02 / 0.5 + np.array([0, 0.5, 0.5, 0]))
@@ -148,8 +150,8 @@ def test_rewards():
     beyond = np.maximum(np.maximum(lower + 0.05 - joints, joints - upper + 0.05), 0)
     feet = foot_centres(task)[..., 2] - 0.02
     expected = {
-        "reward_velocity": np.exp(-((velocity - task.command)[:, :2] ** 2).sum(-1) / 0.09),
-        "reward_yaw": 0.5 * np.exp(-((w - task.command)[:, 2] ** 2) / 0.25),
+        "reward_velocity": np.exp(-((velocity - task.now["command"])[:, :2] ** 2).sum(-1) / 0.09),
+        "reward_yaw": 0.5 * np.exp(-((w - task.now["command"])[:, 2] ** 2) / 0.25),
         "reward_feet": 0.5 * np.exp(-((feet - wanted) ** 2).sum(-1) / 0.0025),
         "reward_survive": np.where(terminated, 0.0, 0.5),
         "reward_vertical": -(velocity[:, 2] ** 2),
@@ -157,12 +159,12 @@ def test_rewards():
         "reward_ctrl": -1e-4 * (torque**2).sum(-1),
         "reward_rate": -0.005 * ((action - last) ** 2).sum(-1),
         "reward_limits": -2.0 * beyond.sum(-1),
-        "reward_slip": -0.1 * (task.slip**2).sum(-1),
+        "reward_slip": -0.1 * (task.now["foot_slip"] ** 2).sum(-1),
     }
     assert set(terms) == set(expected)
     for name, value in expected.items():
         np.testing.assert_allclose(terms[name], value, atol=1e-9, err_msg=name)
-    assert info["slip"].max() == task.slip.max()
+    assert info["slip"].max() == task.now["foot_slip"].max()
 
 
 def test_it_ends_before_knees_or_trunk_are_in_the_ground():
@@ -171,7 +173,7 @@ def test_it_ends_before_knees_or_trunk_are_in_the_ground():
     knees = np.array([task.sim.model.mechanism.joint(f"{leg} calf").child_anchor for leg in unitree_a1.LEGS])
     corners = scenes.corners((0.48, 0.194, 0.114))
     for _ in range(100):
-        *_, terminated, _ = task.step(rng.uniform(-1, 1, (16, 12)))
+        terminated = task.step(rng.uniform(-1, 1, (16, 12))).terminated
         alive &= ~terminated
         x, R = task.state.x, scenes.matrix(task.state.q)
         knee = x[:, CALVES] + np.einsum("nfij,fj->nfi", R[:, CALVES], knees)
@@ -187,8 +189,9 @@ def test_lift_and_slide_of_a_period():
     task = started(num_envs=2, command=(0.5, 0.0, 0.0))
     peak, slid = np.zeros((2, 4)), np.zeros((2, 4))
     for k in range(1, 51):
-        _, _, _, info = task.step(np.random.default_rng(k).uniform(-0.3, 0.3, (2, 12)))
-        peak, slid = np.maximum(peak, task.gaps), slid + 0.02 * task.slip
+        task.step(np.random.default_rng(k).uniform(-0.3, 0.3, (2, 12)))
+        info = task.told()
+        peak, slid = np.maximum(peak, task.now["foot_clearance"]), slid + 0.02 * task.now["foot_slip"]
         if k % 25 == 0:  # the clock's period, 0.5 s
             np.testing.assert_allclose(info["foot_lift"], peak, atol=1e-12)
             np.testing.assert_allclose(info["foot_slide"], slid, atol=1e-12)
@@ -210,7 +213,7 @@ def test_on_an_incline_it_starts_parallel_to_the_ground():
     task = started(terrain="incline", slope=0.2, reset_noise_scale=0.0)
     np.testing.assert_allclose(scenes.matrix(task.state.q[0, 0])[:, 2], [-np.sin(0.2), 0, np.cos(0.2)], atol=1e-12)
     assert np.abs(task.sim.contact_gaps()).max() < 1e-6
-    assert task.heights[0, 0] == pytest.approx(started(reset_noise_scale=0.0).heights[0, 0], abs=1e-6)
+    assert task.now["height"][0] == pytest.approx(started(reset_noise_scale=0.0).now["height"][0], abs=1e-6)
 
 
 def profile(x: np.ndarray, rise: float, length: float = 0.4) -> np.ndarray:
@@ -230,9 +233,9 @@ def test_feet_stay_out_of_the_stairs(rise):
     shift[:, 0, 0], shift[:, 0, 2] = rng.uniform(-0.3, 0.2, 8), rng.uniform(0.2, 0.3, 8)
     v = np.tile(rng.uniform([-0.5, -1, -1], [1.5, 1, 1], (8, 1, 3)), (1, 13, 1))
     task.sim.set_state(x=state.x + shift, v=v)
-    task.state = task.sim.state
     for _ in range(60):
-        _, _, _, info = task.step(rng.uniform(-0.5, 0.5, (8, 12)))
+        task.step(rng.uniform(-0.5, 0.5, (8, 12)))
+        info = task.told()
         assert not info["solver_failed"].any()
         assert info["penetration"].max() < 1e-9
         assert task.sim.contact_gaps().min() > -1e-9
@@ -247,7 +250,6 @@ def test_stairs_begin_anew():
         task.sim.set_parameters(offset=np.full(8, -1e3))  # out of the way
         x = task.state.x + np.array([2.0, 0.0, 0.4])  # above tread 4 or 5
         task.sim.set_state(x=x, v=np.zeros_like(x))
-        task.state = task.sim.state
         for _ in range(30):
             task.step(np.zeros((3, 12)))
         assert task.floors.min() > 0.1
@@ -255,7 +257,7 @@ def test_stairs_begin_anew():
         assert (task.floors[1] == 0).all()
         assert task.floors[[0, 2]].min() > 0.1
         assert abs(task.state.x[1, 0, 0]) < 0.1
-        assert task.gaps[1].min() == pytest.approx(0.0, abs=1e-6)
+        assert task.now["foot_clearance"][1].min() == pytest.approx(0.0, abs=1e-6)
 
 
 def test_on_stairs_a_batch_is_its_environments_and_states_can_be_set_again():

@@ -69,7 +69,7 @@ OTHERS = {
 @pytest.mark.parametrize("env_id", OTHERS)
 def test_a_state_changes_no_configuration(env_id, make):
     a, b = begun(make(env_id), 1), begun(make(env_id, **OTHERS[env_id]), 2)
-    config = {name: copy.deepcopy(getattr(b.task, name)) for name in ("weights", "frame_skip", "dt")}
+    config = {name: copy.deepcopy(getattr(b.task, name)) for name in ("settings", "frame_skip", "dt")}
     b.set_state(a.get_state())
     for name, value in config.items():
         np.testing.assert_array_equal(getattr(b.task, name), value)
@@ -151,13 +151,13 @@ DAMAGED: dict[str, tuple[Callable[[dict], Any], str]] = {
     "a bit of it": (lambda s: put(s, s["sim"][:-1] + bytes([s["sim"][-1] ^ 1]), "sim"), "damaged"),
     "no simulator": (lambda s: put(s, 5, "sim"), "bytes"),
     "no memory": (lambda s: put(s, [], "task"), "task must be a dict"),
-    "forgetful": (lambda s: without(s, "task", "peak"), "task has no 'peak'"),
+    "forgetful": (lambda s: without(s, "task", "hop_height"), "task has no 'hop_height'"),
     "too much": (lambda s: put(s, np.zeros(1), "task", "frame_skip"), "'frame_skip', which is unknown"),
-    "weights": (lambda s: put(s, np.zeros(6), "task", "weights"), "'weights', which is unknown"),
+    "settings": (lambda s: put(s, np.zeros(6), "task", "settings"), "'settings', which is unknown"),
     "shape": (lambda s: put(s, np.zeros((9, 2)), "task", "command"), r"task\['command'\] must be an array"),
     "type": (lambda s: put(s, s["task"]["elapsed"] * 1.0, "task", "elapsed"), "int64"),
-    "list": (lambda s: put(s, s["task"]["peak"].tolist(), "task", "peak"), "must be an array"),
-    "NaN": (lambda s: put(s, spoiled(s["task"]["peak"], np.nan), "task", "peak"), "has a nan"),
+    "list": (lambda s: put(s, s["task"]["foot"].tolist(), "task", "foot"), "must be an array"),
+    "NaN": (lambda s: put(s, spoiled(s["task"]["foot"], np.nan), "task", "foot"), "has a nan"),
     "inf": (lambda s: put(s, spoiled(s["task"]["R"], np.inf), "task", "R"), "has a inf"),
     "variation": (lambda s: without(s, "variation", "past"), "variation has no 'past'"),
     "late": (lambda s: put(s, spoiled(s["variation"]["delay"], 3), "variation", "delay"), "must be 0 to 0"),
@@ -235,7 +235,7 @@ FOREIGN: dict[str, tuple[Callable[[], Any], Callable[[], Any], str]] = {
     "observation": (
         lambda: batch("VIPendulum-v0"),
         lambda: batch("VIPendulum-v0", observation="maximal"),
-        r"batch\['observation'\]",
+        r"task\['observation'\]",
     ),
 }
 
@@ -251,6 +251,7 @@ def test_states_of_earlier_versions_are_refused():
     new = env.get_state()
     old = {"sim": new["sim"], "task": new["task"], "variation": new["variation"], "rng": new["rng"]}
     goes_on_after(env, old, "earlier version")
+    goes_on_after(env, old | {"version": 1}, "earlier version")
 
 
 # -------------------- what is taken

@@ -150,3 +150,33 @@ def test_a_limit_that_is_lifted(gains):
         sim.set_joint_state([0.0])
         sim.step(effort=[5.0])
     np.testing.assert_allclose(sims[0].joint_velocities(), sims[1].joint_velocities(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, bool, list])
+def test_efforts_of_any_number_type(dtype):
+    """Given for each environment, alike for all, or every other entry of a larger array: it is the same."""
+    alike = np.array([0, 1])
+    each = np.tile(alike, (ENVS, 1))
+    sparse = np.repeat(each, 2, axis=1)[:, ::2]
+    seen = []
+    for effort in (alike, each, sparse):
+        sim = slider("effort alone")
+        sim.step(effort.tolist() if dtype is list else effort.astype(dtype))
+        seen.append(sim.joint_velocities()[:, 1])
+        np.testing.assert_allclose(seen[-1], DT / MASS, rtol=1e-6)
+    assert all((other == seen[0]).all() for other in seen)
+
+
+def test_a_control_that_is_refused_leaves_no_trace():
+    sim, twin = slider("effort alone"), slider("effort alone")
+    for one in (sim, twin):
+        one.step(np.full((ENVS, 2), 0.3))
+    bad = np.full((ENVS, 2), 0.7)
+    bad[3, 1] = np.nan
+    with pytest.raises(InputError, match=r"effort\[3, 1\] is nan"):
+        sim.step(bad)
+    with pytest.raises(InputError, match=r"force.* is inf"):
+        sim.step(np.full((ENVS, 2), 0.7), force=np.full((2, 3), np.inf))
+    for one in (sim, twin):
+        one.step()
+    assert sim.save() == twin.save()

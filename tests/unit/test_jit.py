@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from numba.core.caching import NullCache
 
+from vigym.engine.compiled import compiled, direct
 from vigym.engine.kernels import jit, machine_code
 from vigym.engine.kernels.cache import SOURCES, DiskCache, describe_type
 from vigym.engine.kernels.dependencies import fingerprint
@@ -208,8 +209,8 @@ def test_processes_agree():
     """Whatever the seed of Python's hashes; sets and dictionaries are in another order then."""
     program = (
         "from vigym.engine.kernels.dependencies import fingerprint\n"
-        "from vigym.engine.motion import forward\nfrom vigym.envs.quadruped_motion import look\n"
-        "print(fingerprint(forward), fingerprint(look))"
+        "from vigym.engine.motion import forward\nfrom vigym.envs.quadruped_motion import judge\n"
+        "print(fingerprint(forward), fingerprint(judge))"
     )
     seen = {
         subprocess.run(
@@ -363,3 +364,29 @@ def test_one_module_calls_the_compiler():
     assert len(files) > 100
     calls = {path.relative_to(ROOT).as_posix() for path in files if compilers_in(path.read_text(encoding="utf-8"))}
     assert calls == {POLICY.relative_to(ROOT).as_posix()}
+
+
+Pair = namedtuple("Pair", ["table", "row"])
+
+
+@compiled
+def add_up(pair, out):
+    for i in range(pair.table.shape[0]):
+        for k in range(pair.table.shape[1]):
+            out[0] += pair.table[i, k]
+    for k in range(len(pair.row)):
+        out[0] += pair.row[k]
+
+
+def test_direct_code_takes_arrays_of_any_strides():
+    """One piece of code for whole arrays, parts of them and locked ones, alone or in named tuples."""
+    table = np.arange(24.0).reshape(4, 6)
+    locked = table[1:3, ::2].view()
+    locked.flags.writeable = False
+    found = []
+    for part in (table, table[::2], table.T, locked):
+        out = np.zeros(1)
+        direct(add_up, Pair(part, part[0]), out)(Pair(part, part[0]), out)
+        found.append(out[0])
+    assert found == [part.sum() + part[0].sum() for part in (table, table[::2], table.T, locked)]
+    assert len(add_up.overloads) == 1
