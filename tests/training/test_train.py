@@ -84,7 +84,7 @@ def test_runs_count_on(tmp_path):
         (["train", "VIHopper-v0", "--out", "/proc/nowhere"], "no folder can be made in /proc/nowhere"),
         (["train", "VIHopper-v0", "--env-kwargs", "num_envs=2"], "num_envs is not an argument.* n_envs"),
         (["train", "VIHopper-v0", "--set", "learning_rate=fast"], "learning_rate must be a finite number"),
-        (["train", "VIHopper-v0", "--set", "policy_kwargs=5"], "learning_rate must be a finite number"),
+        (["train", "VIHopper-v0", "--set", "policy_kwargs=5"], "hyperparameters of ppo: "),
         (["train", "VIHopper-v0", "--set", "policy_kwargs={'activation_fn': 'GELU'}"], "activation_fn must be one of"),
         (["train", "VIHopper-v0", "--ray-runners", "2"], "--ray-runners are for --backend ray"),
         (["train", "CartPole-v1"], "CartPole-v1 has no native batch of vigym's"),
