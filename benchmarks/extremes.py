@@ -13,6 +13,7 @@ from vigym.assets import unitree_a1
 from vigym.benchmarks.touching import grips, piles, rounds
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
+from vigym.engine.state import State
 from vigym.envs.env import load_task
 from vigym.envs.registration import ENVIRONMENTS
 from vigym.envs.task import Task
@@ -174,7 +175,7 @@ class Touching(Scene):
         self._begin(np.arange(num_envs))
 
     def _begin(self, env: np.ndarray) -> None:
-        state = self.sim.state
+        state = State(*(part.copy() for part in self.sim.state))
         for part, begun in zip(state, self.begun, strict=True):
             part[env] = begun[env]
         if not self.sim.model.mechanism.joints:

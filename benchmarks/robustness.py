@@ -45,22 +45,22 @@ class Failure(NamedTuple):
     env: int
 
 
-def rewound(scene: Scene, before: np.ndarray, repeat: int) -> tuple[Simulator, dict[str, Any], int]:
+def rewound(scene: Scene, before: bytes, repeat: int) -> tuple[Simulator, dict[str, Any], int]:
     """A copy of the scene's simulator as it was before its last step, and what that step was given."""
     lanes = scene.sim._lanes
-    after = lanes.store.slab.copy()
+    after = lanes.saved()
     given = {name: lanes.get(name) for name in (*CONTROLS, "offset")}
-    lanes.store.slab[...] = before
+    lanes.restore(before)
     lanes.set("offset", given.pop("offset"))  # a task moves planes before it steps
     sim = pickle.loads(pickle.dumps(scene.sim))
-    lanes.store.slab[...] = after
+    lanes.restore(after)
     drives = bool(scene.sim.model.driven_axes.any())
     shown = {name: value for name, value in given.items() if drives or not CONTROLS[name].of_drive}
     flat = {name: value if CONTROLS[name].on_bodies else value[..., 0] for name, value in shown.items()}
     return sim, flat, repeat
 
 
-def failures(name: str, scene: Scene, before: np.ndarray, repeat: int) -> Iterator[Failure]:
+def failures(name: str, scene: Scene, before: bytes, repeat: int) -> Iterator[Failure]:
     """The environments whose last step failed."""
     failed = np.flatnonzero(~scene.sim.status.converged)
     made = rewound(scene, before, repeat)
@@ -73,7 +73,7 @@ def measure(case: Case, steps: int, seed: int = 0, folder: Path | None = None) -
     scene, count, saved = case.make(NUM_ENVS, seed), Counter[str](), 0
     began, rounds = time.perf_counter(), -(-steps // NUM_ENVS)
     for _ in range(rounds):
-        before = scene.sim._lanes.store.slab.copy() if folder else None
+        before = scene.sim._lanes.saved() if folder else None
         repeat = scene.step()
         status = scene.sim.status
         failed = ~status.converged

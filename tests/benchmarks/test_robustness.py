@@ -45,7 +45,7 @@ def test_a_saved_step_is_the_one_that_was_made():
     ranges = {"push": (50.0, 90.0), "push_interval": (0.02, 0.04), "gains": (0.5, 2.0)}
     own = scene("VIQuadruped-v0", randomization=ranges, terrain="steps")(8, 3)
     for _ in range(5):
-        before = own.sim._lanes.store.slab.copy()
+        before = own.sim._lanes.saved()
         repeat = own.step()
         sim, controls, repeat = robustness.rewound(own, before, repeat)
         sim.step(**controls, repeat=repeat)
