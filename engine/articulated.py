@@ -111,14 +111,15 @@ def jacobian(parent, first, count, A, L, x, body, point, out):
 
 
 @compiled
-def mass_matrix(order, parent, first, count, A, L, mass, inertia, x, q, out):
+def mass_matrix(order, parent, first, count, A, L, mass, inertia, x, q, heavy, center, I, out):
     """M (N, columns, columns), which was zero: kinetic energy is u . M u / 2.
 
     With the composite of a body and all that hangs on it (mass, centre, inertia about it), a column's unit motion has
     momentum P = m (L + A x (c - x)) and spin H = I A; M[g, f] = P . (velocity of c by column f) + H . A[f], for the
-    columns f of the body and of its ancestors."""
+    columns f of the body and of its ancestors.
+
+    heavy (n,), center (1, n, 3), I (n, 3, 3): room for the composites"""
     size = x.shape[1]
-    heavy, center, I = np.empty(size), np.empty((1, size, 3)), np.empty((size, 3, 3))
     for n in range(len(x)):
         for i in range(size):
             heavy[i] = mass[n, i]
@@ -155,13 +156,13 @@ def mass_matrix(order, parent, first, count, A, L, mass, inertia, x, q, out):
 
 
 @compiled
-def inverse_dynamics(order, parent, first, count, turns, anchor, A, L, mass, inertia, x, q, u, gravity, out):
+def inverse_dynamics(order, parent, first, count, turns, anchor, A, L, mass, inertia, x, q, u, gravity, room, out):
     """Forces (N, columns) at which the generalised velocities u (N, columns) stay as they are, under `gravity` (3,).
 
-    turns: how many columns of each body are rotations, its last ones; anchor: child's anchor of its joint (n, 3)."""
+    turns: how many columns of each body are rotations, its last ones; anchor: child's anchor of its joint (n, 3);
+    room: five arrays (1, n + 1, 3) to work in"""
     size = x.shape[1]
-    w, spin, acceleration = np.empty((1, size + 1, 3)), np.empty((1, size + 1, 3)), np.empty((1, size + 1, 3))
-    force, torque = np.empty((1, size, 3)), np.empty((1, size, 3))
+    w, spin, acceleration, force, torque = room
     zero = (0.0, 0.0, 0.0)
     for n in range(len(x)):
         put(w, 0, size, zero)

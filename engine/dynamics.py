@@ -91,7 +91,9 @@ class Dynamics:
         number = self.columns.number
         out = np.zeros((len(x), number, number))
         columns = self._order, self._parent, self.columns.first, self.columns.count
-        articulated.mass_matrix(*columns, *self._directions(x, q), mass, inertia, x, q, out)
+        n = x.shape[1]
+        room = np.empty(n), np.empty((1, n, 3)), np.empty((n, 3, 3))
+        articulated.mass_matrix(*columns, *self._directions(x, q), mass, inertia, x, q, *room, out)
         return out
 
     def bias(self, x: Array, q: Array, mass: Array, inertia: Array, u: Array) -> Array:
@@ -100,7 +102,9 @@ class Dynamics:
         out = np.zeros((len(x), own.number))
         columns = self._order, self._parent, own.first, own.count, own.turns, own.anchor
         gravity = np.array(self._model.mechanism.gravity)
-        articulated.inverse_dynamics(*columns, *self._directions(x, q), mass, inertia, x, q, u, gravity, out)
+        room = tuple(np.empty((5, 1, x.shape[1] + 1, 3)))
+        parts = *columns, *self._directions(x, q), mass, inertia, x, q, u
+        articulated.inverse_dynamics(*parts, gravity, room, out)
         return out
 
     def efforts(self, x: Array, q: Array, wrench: Array) -> Array:

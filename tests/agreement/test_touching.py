@@ -83,7 +83,7 @@ def test_contacts_that_come_and_go_differently(num_threads):
 
     rng, order = np.random.default_rng(4), [6, 0, 3, 5, 1, 2, 4]
     batch, shuffled = heap(7, num_threads), heap(7, num_threads)
-    x, q, *_ = batch.state
+    x, q = batch.state.x.copy(), batch.state.q
     x[..., 2] *= rng.uniform(0.8, 1.2, (7, 1))
     v = rng.normal(size=x.shape)
     batch.set_state(x=x, q=q, v=v)
