@@ -24,6 +24,7 @@ from vigym.training import trust
 from vigym.training.rllib import checkpoints as rllib
 from vigym.training.runs import DESCRIPTION, Run
 
+COUNTS = {"threads": 1, "eval_every": 1, "eval_episodes": 1, "checkpoint_every": 1}  # of any description
 posix = pytest.mark.skipif(sys.platform == "win32", reason="no such owners and permissions")
 
 
@@ -110,8 +111,8 @@ def evaluation(folder: Path) -> list[str]:
         ({"env": "planted:VICartPole-v0"}, "planted"),
         ({"env_kwargs": {"task": "planted:Task"}}, "no argument 'task'"),
         ({"env": "../../elsewhere"}, "is not an environment"),
-        ({"vigym": {"backend": "planted"}}, "unknown backend: 'planted'"),
-        ({"vigym": []}, "is not what `vigym train` writes"),
+        ({"vigym": COUNTS | {"backend": "planted"}}, "unknown backend: 'planted'"),
+        ({"vigym": []}, r"vigym is \[\], not of type dict"),
         (
             {"settings": {"policy_kwargs": {"activation_fn": "planted"}, "n_envs": 2, "n_timesteps": 9}},
             "must be one of",
@@ -136,9 +137,9 @@ def test_a_description_names_no_code(change, message, killed, tmp_path, monkeypa
 def of_rllib(tmp_path):
     """A run as of --backend ray; its checkpoint has a pickle."""
     folder = tmp_path / "run"
-    Run(folder, "ppo", tiny.ENV, 0, {}, {}, {"backend": "ray"}).folder.mkdir()
-    folder.chmod(0o755)
-    Run(folder, "ppo", tiny.ENV, 0, {}, {}, {"backend": "ray"}).write()
+    folder.mkdir(0o755)
+    settings = {"n_envs": 1, "n_timesteps": 1}
+    Run(folder, "ppo", tiny.ENV, 0, {}, settings, COUNTS | {"backend": "ray"}).write()
     (folder / "rllib_checkpoint_100").mkdir()
     (folder / "rllib_checkpoint_100" / "algorithm_state.pkl").write_bytes(b"pickle")
     for path in (folder, *folder.rglob("*")):
