@@ -8,7 +8,6 @@ pass outwards and one back (recursive Newton-Euler). Arrays lead with the enviro
 depend on how many there are. Body n is the world. See dynamics.py for the tables.
 """
 
-
 from vigym.engine.compiled import compiled, inlined
 from vigym.engine.motion import four, three
 from vigym.engine.vectors import ahead, cross, dot, rotate
