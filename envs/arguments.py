@@ -62,7 +62,7 @@ RULES: dict[Any, Any] = {bool: true_or_false, int: count, float: Number(), tuple
 
 
 def rule_of(declared: Any) -> Callable[[Any, str], Any] | None:
-    """How an argument of a declared type is checked; None if it is not."""
+    """Rule by which an argument of a declared type is checked; None if it is not."""
     if get_origin(declared) is Annotated:
         return next((part for part in declared.__metadata__ if callable(part)), None)
     if get_origin(declared) is Literal:

@@ -20,7 +20,7 @@ FIELDS = {"joints": "angle", "rates": "rate", "gaps": "gap", "slips": "slip"}  #
 
 
 class Physics(NamedTuple):
-    """What the simulator tells of an environment; of all, with the two axes (groups, lanes) of `Simulator.live` first.
+    """Read-outs for one environment; of all, with the two axes (groups, lanes) of `Simulator.live` first.
 
     x, q, v, w: (n_bodies, 3 or 4) as in `State`; joints, rates: (n_axes,) positions and velocities of joints;
     gaps, slips: (n_contacts,) m and m/s; iterations, converged: of the solver
@@ -46,7 +46,7 @@ def physics_of_all(sim: Simulator) -> Physics:
 
 @inlined
 def physics_of(every, n):
-    """What the simulator tells of environment n."""
+    """Read-outs of the simulator for environment n."""
     lanes = every.x.shape[1]
     group, lane = n // lanes, n % lanes
     return Physics(
@@ -94,7 +94,7 @@ def sum_of_squares(values):
 
 @inlined
 def sense_solver(me, physics):
-    """How the physics of the step went."""
+    """Status of the physics of the step."""
     me.solver_iterations = int(physics.iterations)
     me.solver_failed = physics.converged == 0.0
 

@@ -36,7 +36,7 @@ TOLERANCE = 1e-6  # relative; gaps and joints are solved to 1e-10 of a body's si
 
 
 class Step(NamedTuple):
-    """What a control step leads to, (num_envs, ...), until the next one or a reset; `Task.told` has the rest."""
+    """Outcome of a control step, (num_envs, ...), until the next one or a reset; `Task.told` has the rest."""
 
     observation: Array
     reward: Array
