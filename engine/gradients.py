@@ -90,6 +90,8 @@ def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) 
         )
     if sim.model.touches and (bounced := np.flatnonzero(sim._get("rebounds") > 0)).size:
         raise InputError(f"environment {bounced[0]} has no gradients: a rebound in a mechanism whose bodies may touch")
+    if sim.model.features.armature and (bounced := np.flatnonzero(sim._get("rebounds") > 0)).size:
+        raise InputError(f"environment {bounced[0]} has no gradients: a rebound in a mechanism with armature")
     bodies = 12 * sim.model.n_bodies
     steps = {name: steps_of(sim, name) for name in ("effort", *names)}
     flat = [step for group in steps.values() for step in group]

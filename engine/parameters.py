@@ -23,7 +23,7 @@ OF_BODIES = ("mass", "inertia")
 OF_CONTACTS = ("friction", "restitution", "compliance", "contact_damping", "offset")
 OF_COLLIDERS = tuple(f"collider_{name}" for name in LAW)
 OF_DRIVES = ("kp", "kd", "effort_limit")
-OF_AXES = ("stiffness", "damping", *OF_DRIVES, "joint_friction")
+OF_AXES = ("stiffness", "damping", *OF_DRIVES, "joint_friction", "armature")
 # Parameter -> field of the state store
 FIELDS = {name: name for name in OF_BODIES + OF_CONTACTS + OF_COLLIDERS + OF_AXES} | {"joint_friction": "dry_friction"}
 
@@ -85,6 +85,14 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
     else:
         names = [repr(axis) for axis in model.axis_names]
         check_axes(model, name, value, env, names)
+        for axes in model.joint_table.ball_axes if name == "armature" else ():
+            turns = value[:, axes.rows]
+            for k in np.flatnonzero(np.ptp(turns, axis=-1) > 0)[:1]:
+                joint = model.axis_owners[np.arange(model.n_axes)[axes.rows][0]]
+                raise InputError(
+                    f"armature of joint {joint!r} (environment {env[k]}) must be the same about its three free "
+                    f"rotations, got {turns[k].tolist()}"
+                )
     for k, i in np.argwhere(bad)[:1]:
         raise InputError(f"{name} of {names[i]} (environment {env[k]}) must be {rule}, got {value[k, i].tolist()}")
 

@@ -1,4 +1,5 @@
-"""Forces on the free axes of a joint: effort, PD drive, spring, damper, dry friction, limits of effort and position.
+"""Forces on the free axes of a joint: effort, PD drive, spring, damper, rotor, dry friction, limits of effort and
+position.
 
 Drives, dampers and limits depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h: implicit,
 which keeps the stiffest gains stable. A spring is variational: its potential is taken in the middle of both intervals
@@ -7,7 +8,11 @@ impulse comes from each, and a spring alone keeps its energy, however stiff it i
 
     motor = effort + kp (target - phi) + kd (target_rate - rate) - cut+ + cut-
     pull  = stiffness/2 ( (h0/h) (phi0 - h0 rate0 / 2 - rest) + (phi0 + phi)/2 - rest )
-    tau   = motor - pull - damping rate + low - high + dry
+    rotor = -armature (rate - rate0)/h
+    tau   = motor - pull - damping rate + rotor + low - high + dry
+
+The rotor is what turns with the axis alone, such as that of a motor behind a gear: its energy is armature rate^2 / 2
+in each of the two intervals, and its effort, like a spring's, minus the gradient of both by the current pose.
 
 Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis. As for contacts, each is an
 effort times a motion; e is the `mobility`, an effort's usual motion, effort -> motion (rad per N m, m per N):
@@ -85,15 +90,24 @@ def law(s, t, a, phi, effort):
     passive = -1.0 * pull - damping * rate
     t.drive_slope[a][0] = kp + kd / h
     t.passive_slope[a][0] = 0.25 * stiffness + damping / h
+    if s.features.armature:
+        passive = passive + rotor_effort(s, t, a, rate)
+        t.passive_slope[a][0] = t.passive_slope[a][0] + s.armature[a][0] / (h * h)
     if not s.features.limits:
         return motor + passive
     motor, low, high, dry = bounded_law(s, t, a, motor, phi, h * rate)
     return motor + passive + low - high + dry
 
 
+def rotor_effort(s, t, a, rate):
+    """Effort of the rotor of axis a, whose rate becomes `rate` in this step."""
+    return (s.armature[a][0] / t.h) * (t.rate0[a][0] - rate)
+
+
 def stiffest(s, t, a):
     """At most as much do the laws of axis a change with its coordinate, N/m or N m/rad."""
-    return s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
+    most = s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
+    return most + t.rate * t.rate * s.armature[a][0] if s.features.armature else most
 
 
 def bounded_law(s, t, a, motor, phi, motion):

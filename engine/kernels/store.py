@@ -30,6 +30,7 @@ class Features(NamedTuple):
     held: bool = False  # contacts of bodies that cannot move
     sags: bool = False  # contacts whose forces may not be determined, nor bounded
     touches: bool = False  # solids that may touch each other
+    armature: bool = False  # rotors on free axes
 
     @property
     def contacts(self) -> bool:
