@@ -2,8 +2,8 @@
 
 The force of an actuator is  f = gain ctrl + b0 + b1 length + b2 rate,  cut to its range, and acts on the velocities by
 its arms T: T^T f, with length = T qpos. What an axis feels of its own position and rate is a drive, which the engine
-treats implicitly: kp = -b1 T^2, kd = -b2 T^2. What it feels of others (fixed tendons of several joints) and the constant
-part are given in each step, by `controls`.
+treats implicitly: kp = -b1 T^2, kd = -b2 T^2. What it feels of others (fixed tendons of several joints) and the
+constant part are given in each step, by `controls`.
 """
 
 from dataclasses import dataclass, field
@@ -58,11 +58,11 @@ class Actuators:
 
     @property
     def cross(self) -> Array:
-        """Stiffness (nu, 1) of actuators that act on several axes; zero of others."""
+        """Whether stiffness and damping (nu, 2) of an actuator couple several axes."""
         return ((self.arms != 0.0).sum(1) > 1)[:, None] & (self.bias[:, 1:] != 0.0)
 
     def forces(self, ctrl: Array) -> Array:
-        """The part of the forces (..., nu) that does not depend on the state; whole, and cut, where there is no other."""
+        """The part of the forces (..., nu) that does not depend on the state; cut to its range where it is all."""
         ctrl = np.clip(ctrl, self.control_range[:, 0], self.control_range[:, 1])
         forces = self.gain * ctrl + self.bias[:, 0]
         alone = ~self.bias[:, 1:].any(1)
@@ -73,7 +73,8 @@ class Actuators:
         """Generalized forces (..., nv) but for what drives add; qpos (..., nv) are the coordinates of scalar joints."""
         efforts = forces @ self.arms
         if self.cross.any():
-            assert qpos is not None and qvel is not None
+            assert qpos is not None
+            assert qvel is not None
             b1, b2 = (np.where(self.cross[:, k], self.bias[:, k + 1], 0.0) for k in (0, 1))
             for b, values in ((b1, qpos), (b2, qvel)):
                 efforts = efforts + (b * (values @ self.arms.T)) @ self.arms - values * (b @ self.arms**2)
@@ -91,8 +92,6 @@ def read_actuators(model: Any, rigid: Rigid, notes: Notes) -> Actuators:
         notes.refuse("actuators with several controls")
         names = [f"control {i}" for i in range(n)]
         return _empty(names, nv)
-    if model.opt.disableflags & 1 << 11:  # mjDSBL_ACTUATION, see `disabled`
-        pass
     for i, name in enumerate(names):
         if _refused(model, i, name, notes):
             continue
@@ -101,7 +100,7 @@ def read_actuators(model: Any, rigid: Rigid, notes: Notes) -> Actuators:
             thrusters.append(thruster)
     gain = model.actuator_gainprm[:, 0].copy()
     bias = np.where(model.actuator_biastype[:, None] == _AFFINE_BIAS, model.actuator_biasprm[:, :3], 0.0)
-    for i in np.flatnonzero((bias[:, 1:] > 0.0).any(1)):
+    for i in np.flatnonzero((bias[:, 1:] > 0.0).any(1)).tolist():
         notes.refuse(f"actuator {names[i]!r}: a bias that grows with position or velocity")
         bias[i, 1:] = np.minimum(bias[i, 1:], 0.0)
     endless = np.array([-np.inf, np.inf])

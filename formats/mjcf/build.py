@@ -7,6 +7,7 @@ import numpy as np
 
 from vigym.engine.joint import OPTIONS
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import to_rotation_vector
 from vigym.engine.validation import Array
 from vigym.formats.mjcf.actuators import Actuators
 from vigym.formats.mjcf.chains import BALL, FREE, Link, links
@@ -161,7 +162,5 @@ def _laws(model: Any, j: int, d: int, sign: float, drives: Actuators, ball: int 
             ends = sorted(sign * (model.jnt_range[j] - model.qpos0[p]))
             found |= {"lower": float(ends[0]), "upper": float(ends[1])}
     elif stiffness:
-        from vigym.engine.rotation import to_rotation_vector
-
         found["rest"] = float(to_rotation_vector(model.qpos_spring[p : p + 4])[ball])
     return found

@@ -61,9 +61,7 @@ def _close(mechanism: Mechanism, model: Any, rigid: Rigid, k: int, name: str, no
     kind = "spherical" if model.eq_type[k] == _CONNECT else "fixed"
     turn = {} if kind == "spherical" else {"orientation": multiply(there.orientation, conjugate(here.orientation))}
     try:
-        mechanism.add_joint(
-            name, kind, parent, child, parent_anchor=there.position, child_anchor=here.position, **turn
-        )
+        mechanism.add_joint(name, kind, parent, child, parent_anchor=there.position, child_anchor=here.position, **turn)
     except MechanismError:
         notes.refuse(f"equality {name!r} between {parent!r} and {child!r}, which a joint connects already")
         return
@@ -93,4 +91,3 @@ def _axis(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str | N
             return joint.name, axes.sign[place]
         count += joint.n_free
     return None, 1.0
-

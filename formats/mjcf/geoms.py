@@ -1,4 +1,4 @@
-"""Geoms of a compiled model: those that touch as colliders, with MuJoCo's rules of who touches whom; others are drawn."""
+"""Geoms of a compiled model: colliders, with MuJoCo's rules of who touches whom, and shapes that are only drawn."""
 
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import Array, read_only
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.source import import_mujoco
 from vigym.formats.urdf.parts import Pose
 
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)  # mjtGeom
@@ -220,9 +221,7 @@ class _Classes:
             members.setdefault(key, set()).add(g)
         self.masks = {}
         for key in self.kinds if len(self.kinds) <= _BITS else ():
-            meets = (
-                bool(key[0] & other[1] or other[0] & key[1] or key[2] & members[other]) for other in self.kinds
-            )
+            meets = (bool(key[0] & other[1] or other[0] & key[1] or key[2] & members[other]) for other in self.kinds)
             self.masks[key] = sum(1 << k for k, touches in enumerate(meets) if touches)
 
     def group(self, g: int) -> int:
@@ -241,6 +240,4 @@ def _both_planes(model: Any, a: int, b: int) -> bool:
 
 def _disabled(name: str) -> int:
     """The bit of MuJoCo's flag that disables something."""
-    from vigym.formats.mjcf.source import import_mujoco
-
     return int(getattr(import_mujoco().mjtDisableBit, f"mjDSBL_{name}"))

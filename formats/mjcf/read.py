@@ -1,7 +1,7 @@
 """MJCF files: `load_mjcf` gives a mechanism, `read_mjcf` also maps to MuJoCo's coordinates and controls."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,14 @@ from vigym.engine.errors import InputError, MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, cross, from_rotation_vector, rotate, to_rotation_vector
 from vigym.engine.simulator import Simulator
-from vigym.engine.validation import Array, choice, read_only, vector
+from vigym.engine.validation import Array, choice, read_only
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
 from vigym.formats.mjcf.build import Axes, add_bodies
 from vigym.formats.mjcf.equalities import add_equalities
 from vigym.formats.mjcf.geoms import Geoms, Mesh
 from vigym.formats.mjcf.notes import Notes, check_features
 from vigym.formats.mjcf.rigid import Rigid, names_of
-from vigym.formats.mjcf.source import MjcfError, MjcfWarning, compile_mjcf
+from vigym.formats.mjcf.source import MjcfError, MjcfWarning, compile_mjcf, import_mujoco
 
 UNSUPPORTED = ("error", "omit")
 
@@ -40,7 +40,7 @@ class Keyframe:
 class MjcfModel:
     """An MJCF file, read.
 
-    name: of the model. path: of the file; None if it was text. mechanism: what is simulated. dt: the file's time step, s.
+    name: of the model. path: of the file; None if it was text. mechanism: what is simulated. dt: the file's step, s.
     actuators: names, in the order of ctrl. qpos0: coordinates (nq,) of the file's pose.
     keyframes: by name. meshes: to be drawn. not_converted: all that was left out or approximated; `warnings` are those
     of them that alter the motion.
@@ -114,7 +114,9 @@ class MjcfModel:
         drives, axes = self._drives, self._axes
         u = self._checked(ctrl, len(self.actuators), "ctrl")
         if self.needs_state and sim is None:
-            raise InputError("controls: forces of this model depend on the state; give the simulator: controls(ctrl, sim)")
+            raise InputError(
+                "controls: forces of this model depend on the state; give the simulator: controls(ctrl, sim)"
+            )
         q, rate = None, None
         if sim is not None and drives.cross.any():
             qpos, rate = self.coordinates(sim)
@@ -203,6 +205,7 @@ def read_mjcf(
         axes = add_bodies(mechanism, model, rigid, drives, notes)
         if not {"EQUALITY", "CONSTRAINT"} & flags:
             add_equalities(mechanism, model, rigid, axes, notes)
+            axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
     except MechanismError as cause:
@@ -240,8 +243,6 @@ def _unit(q: Array) -> Array:
 
 def _flags(model: Any) -> set[str]:
     """Names of what the file disables."""
-    from vigym.formats.mjcf.source import import_mujoco
-
     bits = import_mujoco().mjtDisableBit
     named = {key.removeprefix("mjDSBL_"): int(getattr(bits, key)) for key in dir(bits) if key.startswith("mjDSBL_")}
     return {key for key, bit in named.items() if model.opt.disableflags & bit}
@@ -259,7 +260,7 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
     """Gravity compensation of the bodies that have some: number of the body, force, place."""
     number = {body.name: i for i, body in enumerate(mechanism.bodies)}
     found = []
-    for b in np.flatnonzero(model.body_gravcomp):
+    for b in np.flatnonzero(model.body_gravcomp).tolist():
         if rigid.leader[b]:
             place = rigid.inside[b].apply(model.body_ipos[b]) - rigid.groups[rigid.leader[b]].com
             lift = -model.body_gravcomp[b] * model.body_mass[b] * mechanism.gravity
@@ -291,8 +292,6 @@ def _set_targets(found: MjcfModel) -> None:
 
 def _replace_state(found: MjcfModel) -> MjcfModel:
     """The same model without forces that depend on the state."""
-    from dataclasses import replace
-
     return replace(found, _lifts=(), _drives=replace(found._drives, thrusters=[]))
 
 

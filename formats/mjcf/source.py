@@ -1,7 +1,7 @@
 """MJCF text to a model that MuJoCo has compiled, once every file that it names was looked at.
 
 MuJoCo's compiler reads whatever an attribute `file` names, and makes as many bodies and pixels as numbers ask for. So
-the XML is read here first: its size, its includes, the places of all files that it names, and the numbers that multiply.
+the XML is read here first: its size, its includes, the places of all files that it names, and numbers that multiply.
 """
 
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,6 @@ class Source(NamedTuple):
 
     model: Any
     path: Path | None
-    text: str
 
 
 def compile_mjcf(given: str | PathLike[str], root: str | PathLike[str] | None) -> Source:
@@ -67,15 +66,13 @@ def compile_mjcf(given: str | PathLike[str], root: str | PathLike[str] | None) -
         text = ""
     name = "the text" if path is None else str(path)
     try:
-        if path is None:
-            model = _from_text(mujoco, text, folder)
-        else:
-            model = mujoco.MjModel.from_xml_path(str(path.resolve()))
+        file = mujoco.MjModel.from_xml_path
+        model = _from_text(mujoco, text, folder) if path is None else file(str(path.resolve()))
     except (ValueError, mujoco.FatalError) as cause:
         raise MjcfError(f"{name}: MuJoCo does not compile it: {_one_line(cause)}") from cause
     if model.nbody > MOST_BODIES:
         raise MjcfError(f"{name}: there are {model.nbody:,} bodies; at most {MOST_BODIES:,} are read")
-    return Source(model, path, text)
+    return Source(model, path)
 
 
 def import_mujoco() -> Any:
