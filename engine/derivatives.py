@@ -1,4 +1,4 @@
-"""Derivatives of the last step, as a user asks for them: whole Jacobians, covectors pulled back, changes pushed forward.
+"""Derivatives of the last step, as a user asks for them: Jacobians, covectors pulled back, changes pushed forward.
 
 The compiled kernels (linearised.py) give them for the price of a part of a step, or a few. What those do not know goes
 the slow way (gradients.py): loops, bodies that touch each other, drives and springs on three free rotations; and of any
@@ -19,7 +19,7 @@ from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
 from vigym.engine.linearised import Flow, Linearised
 from vigym.engine.rotation import Array
-from vigym.engine.validation import batch, show, suggestion, words
+from vigym.engine.validation import batch, show, words
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
@@ -113,10 +113,10 @@ class Derivatives:
         """Names of all inputs, "state" and "effort" first, checked."""
         words(names, "inputs", InputError)
         for name in names:
-            if name not in (*CONTROLS, *parameters.FIELDS, "state"):
-                raise InputError(
-                    f"inputs: {show(name)} is unknown: {suggestion(name, [*CONTROLS, *parameters.FIELDS])}"
-                )
+            if name in parameters.OF_COLLIDERS:
+                raise InputError(f"there are no derivatives by {name!r} yet: laws of colliders take no part in them")
+            if name not in ("state", *CONTROLS):
+                parameters.shape(self.sim.model, name)  # InputError if there is no such parameter
         return list(dict.fromkeys(("state", "effort", *names)))
 
     def _size(self, name: str) -> int:

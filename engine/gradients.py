@@ -1,9 +1,10 @@
 """Derivatives of the last step by the implicit function theorem: at the solution, K dy = -d(residual)/d(input).
 
-This is the way that covers everything, and takes thousands of steps' time; derivatives.py asks for it where the compiled
-kernels (linearised.py) do not know what a mechanism, or a step, has. The kernels run uncompiled here, with one LANE per input: first on complex numbers, where an imaginary step of one input
-gives the derivative of every residual exactly; then on real numbers, where the same elimination that solves a step
-solves for all inputs at once. One more lane, without any step, is the zero that is subtracted.
+This is the way that covers everything, and takes thousands of steps' time; derivatives.py asks for it where the
+compiled kernels (linearised.py) do not know what a mechanism, or a step, has. The kernels run uncompiled here, with one
+LANE per input: first on complex numbers, where an imaginary step of one input gives the derivative of every residual
+exactly; then on real numbers, where the same elimination that solves a step solves for all inputs at once. One more
+lane, without any step, is the zero that is subtracted.
 
 A step with a rebound is three solves (kernels/impact.py): what depends on the unknowns of one is perturbed with them in
 the next.
@@ -16,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine import parameters
-from vigym.engine.controls import CONTROLS
 from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
 from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, measure, residual, start, substitute
 from vigym.engine.kernels.quaternion import matrix, matvec, store
@@ -42,10 +42,6 @@ INTEGERS = ("room", "columns_of")  # of the state store, which are not of enviro
 
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
-    if name not in CONTROLS:
-        parameters.shape(sim.model, name)  # InputError if there is no such parameter
-    if name in parameters.OF_COLLIDERS:
-        raise InputError(f"there are no derivatives by {name!r} yet: laws of colliders take no part in them")
     field = parameters.FIELDS.get(name, name)
     _, entities, columns, _ = getattr(sim._lanes.store, field).shape
     return [(field, entity, column) for entity in range(entities) for column in range(columns)]

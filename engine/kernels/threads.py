@@ -2,7 +2,7 @@
 
 A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
-    kernel, m, states, T, repeat, resumed, script, task,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
+    kernel, m, states, T, repeat, resumed, script, task, scratch (T), mailbox (T), first (T + 1), next (T), done (G)
 
 The groups first[k]..first[k + 1] are thread k's own. It advances all of them by `task` steps, then by as many more:
 next[k] counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more

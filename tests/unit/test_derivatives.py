@@ -9,7 +9,7 @@ from scenes import box, chain
 
 from vigym import InputError, Mechanism, Simulator
 from vigym.assets import unitree_a1
-from vigym.engine import gradients
+from vigym.engine import gradients, parameters
 from vigym.engine.linearised import Linearised
 
 FEW = settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -27,7 +27,7 @@ def agree(sim: Simulator, tolerance: float) -> None:
     found, rng = sim.gradients(*names), np.random.default_rng(0)
     assert Linearised.covers(sim.model)
     rows, n = 12 * sim.model.n_bodies, sim.num_envs
-    nine = gradients.parameters.NINE
+    nine = parameters.NINE
     half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
     expected["inertia"] = expected["inertia"].reshape(n, rows, sim.model.n_bodies, 6)[..., nine] * half
     bar = rng.normal(size=(n, rows))
@@ -202,5 +202,5 @@ def test_steps_without_gradients_say_so(robot):
         sim.vjp(np.ones((3, 13)))
     with pytest.raises(InputError, match="at least one change"):
         sim.jvp()
-    with pytest.raises(InputError, match="'frictoin' is unknown: did you mean 'friction'"):
+    with pytest.raises(InputError, match="'frictoin' is unknown"):
         sim.vjp(np.ones((3, 12)), "frictoin")
