@@ -8,6 +8,7 @@ mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from sys import getrefcount
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,13 +20,14 @@ from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
 from vigym.engine.linearised import Flow, Linearised
 from vigym.engine.rotation import Array
-from vigym.engine.validation import batch, show, words
+from vigym.engine.validation import batch, choice, show, words
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
 
 # How the last step of an environment went, and what its derivatives are worth
 OK, RELAXED, NONE, FAILED, PARTS, LOWERED, REBOUND = "ok", "relaxed", "none", "failed", "parts", "lowered", "rebound"
+UNCOVERED = "uncovered"
 WITHOUT = {
     NONE: "its last step did not happen",
     FAILED: "its last step did not happen",
@@ -33,6 +35,8 @@ WITHOUT = {
     LOWERED: "the rebound in its last step was lowered, not to create energy",
     REBOUND: "a rebound in a mechanism whose bodies may touch",
 }
+WORD = "<U9"
+NOBODY = np.zeros(0, np.int64)
 SEVERAL = {"force": 3, "torque": 3, "inertia": 6}  # numbers a body
 
 
@@ -55,7 +59,11 @@ class Gradients:
     gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
     status: (num_envs,) of str. "ok"; "relaxed": friction was bounded by other forces than the law asks for, of which
     the derivatives know nothing. All others have derivatives of zero: "none", no step was made; "failed"; "parts", it
-    was made in parts, or was several; "lowered", a rebound was lowered; "rebound", of bodies that touch each other
+    was made in parts, or was several; "lowered", a rebound was lowered; "rebound", of bodies that touch each other;
+    "uncovered", only in joint coordinates: a step with a rebound, or with even arms of joints
+
+    In joint coordinates, a state is: x and rotation vector of the bodies without a joint, joint positions; then v and
+    w of these bodies, joint velocities. Its size takes the place of 12 n_bodies.
     """
 
     state: Array
@@ -77,6 +85,7 @@ class Derivatives:
     def __init__(self, sim: "Simulator") -> None:
         self.sim = sim
         self.covered = Linearised.covers(sim.model)
+        self._spare: dict[str, Array] = {}
 
     @cached_property
     def lanes(self) -> Linearised:
@@ -85,28 +94,36 @@ class Derivatives:
 
     def status(self) -> NDArray[np.str_]:
         """How the last step of each environment went; InputError if none of them has derivatives."""
-        sim, last = self.sim, self.sim.status
-        found = np.full(sim.num_envs, OK, "<U8")
-        found[last.relaxed > 0] = RELAXED
-        if sim.model.features.bounce:
-            found[slow.lowered(sim)] = LOWERED
-            if sim.model.touches:
-                found[sim._get("rebounds") > 0] = REBOUND
-        found[last.substeps > 1] = PARTS
-        found[last.substeps == 0] = NONE
-        found[~last.converged] = FAILED
-        if np.isin(found, list(WITHOUT)).all():
+        lanes, features = self.sim._lanes, self.sim.model.features
+        get = lanes.get
+        substeps, converged = get("substeps"), get("converged") > 0
+        single = converged & (substeps == 1)
+        if single.all() and not get("relaxed").any() and not features.bounce:
+            return np.full(lanes.num_envs, OK, WORD)
+        found = np.where(get("relaxed") > 0, RELAXED, np.full(lanes.num_envs, OK, WORD))
+        if features.bounce:
+            rebounds, lowered = get("rebounds") > 0, slow.lowered(self.sim)
+            found[lowered] = LOWERED
+            single &= ~lowered
+            if features.touches:
+                found[rebounds] = REBOUND
+                single &= ~rebounds
+        found[substeps > 1] = PARTS
+        found[substeps == 0] = NONE
+        found[~converged] = FAILED
+        if not single.any():
             raise InputError(f"environment 0 has no gradients: {WITHOUT[str(found[0])]}")
         return found
 
     def slow_ones(self, status: NDArray[np.str_]) -> NDArray[np.int64]:
         """The environments whose derivatives the kernels do not give."""
         sim = self.sim
-        uncovered = np.full(sim.num_envs, not self.covered)
-        uncovered |= sim._get("even") > 0
+        uncovered = sim._get("even") > 0
         if sim.model.features.bounce:
             uncovered |= sim._get("rebounds") > 0
-        return np.flatnonzero(uncovered & np.isin(status, (OK, RELAXED)))
+        if self.covered and not uncovered.any():
+            return NOBODY
+        return np.flatnonzero((uncovered | (not self.covered)) & ((status == OK) | (status == RELAXED)))
 
     # -------------------------------------------------------------------------------------------- inputs
     def inputs(self, names: Sequence[str]) -> list[str]:
@@ -154,12 +171,14 @@ class Derivatives:
         return found
 
     # -------------------------------------------------------------------------------------------- Jacobians
-    def gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
+    def gradients(self, names: Sequence[str], out: Gradients | None, coordinates: str) -> Gradients:
         """Derivatives of the next state by the state, the efforts and the inputs `names`."""
+        if choice(coordinates, ("maximal", "joint"), "coordinates", InputError) == "joint":
+            return self._joint_gradients(names, out)
         names, status = self.inputs(names), self.status()
         sim, rows = self.sim, self._size("state")
         shapes = {name: (rows, sim.num_envs, self._size(name)) for name in names}
-        memory = {name: np.zeros(shape) for name, shape in shapes.items()} if out is None else reused(out, shapes)
+        memory = self._memory(shapes) if out is None else reused(out, shapes)
         if not self.covered:
             for array in memory.values():
                 array[...] = 0.0
@@ -172,6 +191,60 @@ class Derivatives:
         found = self._shaped(found, (sim.num_envs, rows))
         state, effort = found.pop("state"), found.pop("effort")
         return Gradients(state, effort, found, status, memory)
+
+    def _joint_gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
+        """The same in joint coordinates, see `Simulator.gradients`."""
+        names, status, sim = self.inputs(names), self.status(), self.sim
+        roots = self._roots()
+        n, axes = sim.model.n_bodies, sim.model.n_axes
+        rows = 2 * (6 * len(roots) + axes)
+        columns = (12 * roots[:, None] + np.arange(12)).reshape(-1, 2, 6).swapaxes(0, 1).reshape(2, -1)
+        bars = {"after_bar": (rows, 12 * n), "angle_after_bar": (rows, axes), "rate_after_bar": (rows, axes)}
+        units = {name: np.zeros(shape) for name, shape in bars.items()}
+        half = rows // 2
+        for part, coordinate in enumerate(("angle_after_bar", "rate_after_bar")):
+            units["after_bar"][part * half + np.arange(6 * len(roots)), columns[part]] = 1.0
+            units[coordinate][part * half + 6 * len(roots) + np.arange(axes), np.arange(axes)] = 1.0
+        others = [name for name in names if name != "state"]
+        shapes = {name: (rows, sim.num_envs, self._size(name)) for name in others}
+        shapes |= {"root": (rows, sim.num_envs, 12 * n)}
+        shapes |= dict.fromkeys(("position", "velocity"), (rows, sim.num_envs, axes))
+        memory = self._memory(shapes) if out is None else reused(out, shapes)
+        inward = [Flow(name, unit) for name, unit in units.items() if unit.size]
+        flows = self._flows(others, memory)
+        flows += [Flow(f"{name}_bar", memory[name]) for name in ("root", "position", "velocity") if memory[name].size]
+        self.lanes.pull(rows, inward, flows, by_parameters=len(names) > 2, by_joints=True)
+        uncovered = self.slow_ones(status)
+        status[uncovered] = UNCOVERED
+        by_root = [memory["root"][..., part] for part in columns]
+        state = np.concatenate([by_root[0], memory["position"], by_root[1], memory["velocity"]], -1)
+        found = {name: np.moveaxis(memory[name], 0, 1) for name in others}
+        for value in (state.swapaxes(0, 1), *found.values()):
+            value[uncovered] = 0.0
+        found = self._shaped(found, (sim.num_envs, rows))
+        return Gradients(np.moveaxis(state, 0, 1), found.pop("effort"), found, status, memory)
+
+    def _roots(self) -> NDArray[np.int64]:
+        """The bodies without a joint; InputError if joint coordinates do not describe the mechanism, or not yet."""
+        model = self.sim.model
+        kinds = self.sim._lanes.constants.joint_kind[0][: model.n_bodies]
+        without = np.array([joint is None for joint in model.tree.joints])
+        if not self.covered or (~without & (kinds % 4 == 3)).any():
+            raise InputError(
+                'gradients(coordinates="joint") does not cover loops, bodies that touch each other, and joints with '
+                'three free rotations; coordinates="maximal" does'
+            )
+        return np.flatnonzero(without)
+
+    def _memory(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+        """New memory for derivatives, or that of earlier ones which nobody sees any more: new pages take as long as
+        several steps."""
+        fits = {name: array.shape for name, array in self._spare.items()} == dict(shapes)
+        if not fits or max(references(self._spare)) > UNSEEN:
+            self._spare = {name: np.zeros(shape) for name, shape in shapes.items()}
+        elif "restitution" in self._spare:
+            self._spare["restitution"][...] = 0.0
+        return dict(self._spare)
 
     def _fill(self, found: Mapping[str, Array], envs: NDArray[np.int64]) -> None:
         """Write the derivatives of some environments, found the slow way, into those of all."""
@@ -228,6 +301,14 @@ class Derivatives:
         if out is None:
             return moved[0]
         return written({"out": moved[0]}, {"out": out})["out"]
+
+
+def references(memory: Mapping[str, Array]) -> list[int]:
+    """How many references there are to each array, views of it among them."""
+    return [getrefcount(array) for array in memory.values()]
+
+
+UNSEEN = references({"": np.zeros(1)})[0]  # of an array that nobody has but the memory
 
 
 def reused(out: Gradients, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vigym.engine.kernels import jit, layout
+from vigym.engine.kernels import jit
+from vigym.engine.kernels.gradient_fields import gradient_store
 from vigym.engine.kernels.linear import is_linearised
 from vigym.engine.kernels.pullback import pull_back
 from vigym.engine.kernels.pushforward import push_forward
@@ -42,7 +43,8 @@ class Linearised:
         self.lanes, self.states = lanes, lanes.store if states is None else states
         self.before = exchanged(self.states, [(name, f"old_{name}") for name in BEFORE])
         features, sizes = model.features, model.sizes
-        self.scratch = [layout.gradient_store(features, sizes, LANES) for _ in lanes.scratch]
+        self.scratch = [gradient_store(features, sizes, LANES) for _ in lanes.scratch]
+        self._written: set[str] = set()  # fields of the last call, which are zero for the next
 
     @staticmethod
     def covers(model: Model) -> bool:
@@ -62,12 +64,12 @@ class Linearised:
         self._run(self._push_plan, push_forward, turns, inward, outward, {})
 
     def _run(self, plan, function, turns: int, inward, outward, flags: Mapping[str, bool]) -> None:
-        given = {flow.field for flow in inward}
         for store in self.scratch:
             for name in FLAGS:
                 getattr(store, name)[...] = float(flags.get(name, False))
-            for name in self._inputs - given:
+            for name in self._written:
                 getattr(store, name)[...] = 0.0
+        self._written = {flow.field for flow in inward if not flow.of_state}
         if not self.lanes.compiled:
             self._run_uncompiled(function, turns, inward, outward)
             return
@@ -76,10 +78,6 @@ class Linearised:
             script += self._place(flow)
         numbers = np.array(script, np.int64)
         plan().run(turns, script=numbers.ctypes.data)
-
-    @cached_property
-    def _inputs(self) -> set[str]:
-        return {name for name in self.scratch[0].fields if name.endswith("_after_bar") or name.endswith("_dot")}
 
     def _place(self, flow: Flow) -> tuple[int, ...]:
         """A field in a script, see kernels/threads.py."""

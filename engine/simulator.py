@@ -253,13 +253,15 @@ class Simulator(Readouts):
         return Derivatives(self)
 
     @alone
-    def gradients(self, *inputs: str, out: Gradients | None = None) -> Gradients:
+    def gradients(self, *inputs: str, coordinates: str = "maximal", out: Gradients | None = None) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
         `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes.
 
+        coordinates: "maximal", 12 numbers a body; or "joint": those of bodies without a joint, and joint positions and
+        velocities, see `Gradients`
         out: what an earlier call with the same inputs returned, to be written over. `status` tells which environments
         have none (theirs are zero); InputError if no environment has any. See docs/gradients.md."""
-        return self._derivatives.gradients(inputs, out)
+        return self._derivatives.gradients(inputs, out, coordinates)
 
     @alone
     def vjp(self, cotangent: ArrayLike, *inputs: str, out: Pulled | None = None) -> Pulled:

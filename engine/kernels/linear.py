@@ -17,7 +17,7 @@ current pose by z = (dx, dth), in the world frame too, and the velocities (v, w)
 from vigym.engine.kernels import arms, axis, body, cone, contact, integrator, pairs
 from vigym.engine.kernels.interior_point import factorize, residual, start
 from vigym.engine.kernels.joint import free, is_floating
-from vigym.engine.kernels.quaternion import add, mat, matvec, scale, store, vec
+from vigym.engine.kernels.quaternion import add, mat, matvec, scale, store, sub, vec
 from vigym.engine.kernels.simd import block, less, maximum, on, select
 from vigym.engine.kernels.small import lu, lu_solve_columns, product, transpose
 from vigym.engine.kernels.sweep import each_axis, each_body, each_contact, each_joint, each_limited_axis
@@ -150,6 +150,22 @@ def close_joint(kind, m, s, t, i):
 def has_laws(kind):
     """Whether coordinates of the joint's free axes enter forces."""
     return not is_floating(kind) and free(kind)[2]
+
+
+def axes_before(kind, m, t, i):
+    """The free axes at the pose from which both bodies came."""
+    kt, kr, _ = free(kind)
+    R, Rp = mat(t.R_before[m.child[i]]), mat(t.R_before[m.parent[i]])
+    slide, child, parent = mat(m.slide[i]), mat(m.child_axes[i]), mat(m.parent_axes[i])
+    turns = {0: [], 1: [matvec(R, child[2])], 2: [matvec(Rp, parent[0]), matvec(R, child[1])], 3: []}[kr]
+    return [matvec(Rp, slide[3 - kt + k]) for k in range(kt)] + turns
+
+
+def arms_before(m, t, i):
+    """Arms to the anchor at that pose."""
+    c, p = m.child[i], m.parent[i]
+    rho = matvec(mat(t.R_before[c]), vec(m.child_anchor[i]))
+    return rho, sub(add(vec(t.x_before[c]), rho), vec(t.x_before[p]))
 
 
 def spring_slopes(s, t, a):

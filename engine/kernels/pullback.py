@@ -14,8 +14,9 @@ every step of the script is another step of a rollout (`anew`).
 
 from vigym.engine.kernels import axis, body, cone, contact, geometry, ground, integrator
 from vigym.engine.kernels.joint import free, is_ball, is_floating, wrench_size
+from vigym.engine.kernels.joint_bars import joint_bars
 from vigym.engine.kernels.ldu import at_anchor, effort_axes, motion_axes, spread_row
-from vigym.engine.kernels.linear import effort_slopes, has_laws, linearise
+from vigym.engine.kernels.linear import arms_before, axes_before, effort_slopes, has_laws, linearise
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.small import lu_solve_transposed
@@ -33,6 +34,8 @@ def pull_back(m, states, t, first, last, repeat, resumed):
         transposed_solve(m, s, t)
         if any_lane(t, "by_parameters"):
             parameters(m, s, t)
+        if any_lane(t, "by_joints"):
+            joint_bars(m, s, t)
 
 
 @block
@@ -207,22 +210,6 @@ def law_bars(s, t, a):
     t.tau_bar[a][0] = bar
     t.effort_bar[a][0] = bar * t.axis_answer[a][0]
     return t.angle_bar[a][0] + bar * by_angle, bar * by_rate
-
-
-def axes_before(kind, m, t, i):
-    """The free axes at the pose from which both bodies came."""
-    kt, kr, _ = free(kind)
-    R, Rp = mat(t.R_before[m.child[i]]), mat(t.R_before[m.parent[i]])
-    slide, child, parent = mat(m.slide[i]), mat(m.child_axes[i]), mat(m.parent_axes[i])
-    turns = {0: [], 1: [matvec(R, child[2])], 2: [matvec(Rp, parent[0]), matvec(R, child[1])], 3: []}[kr]
-    return [matvec(Rp, slide[3 - kt + k]) for k in range(kt)] + turns
-
-
-def arms_before(m, t, i):
-    """Arms to the anchor at that pose."""
-    c, p = m.child[i], m.parent[i]
-    rho = matvec(mat(t.R_before[c]), vec(m.child_anchor[i]))
-    return rho, sub(add(vec(t.x_before[c]), rho), vec(t.x_before[p]))
 
 
 def force_bar(kind, m, t, c):

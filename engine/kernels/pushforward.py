@@ -8,8 +8,8 @@ the state after the step (`after_dot`).
 from vigym.engine.kernels import body, contact, ground, ldu
 from vigym.engine.kernels.joint import free, is_floating
 from vigym.engine.kernels.ldu import at_anchor, effort_axes, gather, give_parent_rhs
-from vigym.engine.kernels.linear import effort_slopes, linearise
-from vigym.engine.kernels.pullback import arms_before, axes_before, gap_row, slip_rows, turns_with_parent
+from vigym.engine.kernels.linear import arms_before, axes_before, effort_slopes, linearise
+from vigym.engine.kernels.pullback import gap_row, slip_rows, turns_with_parent
 from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import block, group, on, select
 from vigym.engine.kernels.small import lu_solve

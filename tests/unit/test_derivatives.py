@@ -160,6 +160,16 @@ def test_memory_that_is_given_is_written_over(robot):
         sim.jvp(state=bar, out=moved[:2])
 
 
+def test_memory_that_somebody_sees_is_left_alone(robot):
+    first = robot.gradients()
+    kept, state = first.state.copy(), first.state
+    del first
+    robot.step()
+    second = robot.gradients()
+    assert not np.shares_memory(state, second.state)
+    np.testing.assert_array_equal(state, kept)
+
+
 def test_batches_and_threads_change_no_bit():
     results = []
     for envs, threads in ((9, 1), (9, 2), (5, 2)):
