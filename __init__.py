@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
 from vigym.engine.inverse_kinematics import inverse_kinematics
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.envs.registration import register as _register
@@ -56,10 +57,12 @@ __all__ = [
     "BusyError",
     "Capsule",
     "Cylinder",
+    "Hull",
     "InputError",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",
+    "Mesh",
     "MjcfError",
     "MjcfModel",
     "MjcfWarning",
