@@ -129,7 +129,10 @@ class Readouts:
         """Mass matrix M by generalized velocities u, (num_envs, n_velocities, n_velocities): u . M u / 2 is the kinetic
         energy. Joints that close loops have rows and columns of zeros."""
         pose = self._get("x"), self._get("q")
-        return self._dynamics.mass_matrix(*pose, self.parameter("mass"), self.parameter("inertia"))
+        matrix = self._dynamics.mass_matrix(*pose, self.parameter("mass"), self.parameter("inertia"))
+        axes = np.arange(matrix.shape[1] - self.model.n_axes, matrix.shape[1])
+        matrix[:, axes, axes] += self._lanes.values("armature")
+        return matrix
 
     def bias_forces(self) -> Array:
         """Coriolis, centrifugal and gravity forces, (num_envs, n_velocities): M du/dt + bias = applied forces, with the
@@ -198,7 +201,8 @@ class Readouts:
         return self._placement.gaps_at(env, x, q)
 
     def energy(self) -> Array:
-        """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,).
+        """Kinetic energy, armatures included, and potential energy of gravity and springs, in joints and soft contacts,
+        J (num_envs,).
 
         Velocities are means over the last step, so heights and joint springs are taken in its middle: free fall keeps
         the energy, and so does a spring without a damper. Soft contacts count at its end, where they act.
@@ -209,7 +213,8 @@ class Readouts:
         motion = self.joint_positions(), self.joint_velocities(), h0
         stretch = coordinates.stretches(self.model, *motion, self._lanes.values("rest"))
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
-        return stored + diagnostics.energy(self.model, x, v, w, *parts, stretch)
+        rotors = 0.5 * (self._lanes.values("armature") * motion[1] ** 2).sum(-1)
+        return stored + rotors + diagnostics.energy(self.model, x, v, w, *parts, stretch)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
