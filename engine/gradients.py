@@ -68,6 +68,8 @@ def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
     if name not in CONTROLS:
         parameters.shape(sim.model, name)  # InputError if there is no such parameter
+    if name in parameters.OF_COLLIDERS:
+        raise InputError(f"there are no derivatives by {name!r} yet: laws of colliders take no part in them")
     field = parameters.FIELDS.get(name, name)
     _, entities, columns, _ = getattr(sim._lanes.store, field).shape
     return [(field, entity, column) for entity in range(entities) for column in range(columns)]

@@ -58,7 +58,8 @@ class Readouts:
 
     def parameter(self, name: str) -> Array:
         """mass, inertia (of bodies), friction, restitution, compliance, contact_damping, offset (of contacts),
-        stiffness, damping, kp, kd, effort_limit or joint_friction (of free joint axes): (num_envs, ...)."""
+        collider_friction, collider_restitution, collider_compliance, collider_damping (of colliders), stiffness,
+        damping, kp, kd, effort_limit or joint_friction (of free joint axes): (num_envs, ...)."""
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 
@@ -201,11 +202,12 @@ class Readouts:
         return self._placement.gaps_at(env, x, q)
 
     def energy(self) -> Array:
-        """Kinetic energy, armatures included, and potential energy of gravity and springs, in joints and soft contacts,
-        J (num_envs,).
+        """Kinetic energy, armatures included, and potential energy of gravity and springs, in joints, soft contacts and
+        soft colliders, J (num_envs,).
 
         Velocities are means over the last step, so heights and joint springs are taken in its middle: free fall keeps
-        the energy, and so does a spring without a damper. Soft contacts count at its end, where they act.
+        the energy, and so does a spring without a damper. Soft contacts and colliders count at its end, where they act;
+        where colliders touch is found by a step, so that theirs is 0 in an environment that was set since.
         """
         (x, _, v, w), h0 = self.state, self._get("h0")
         x = x - 0.5 * h0[:, None, None] * v
@@ -214,7 +216,13 @@ class Readouts:
         stretch = coordinates.stretches(self.model, *motion, self._lanes.values("rest"))
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
         rotors = 0.5 * (self._lanes.values("armature") * motion[1] ** 2).sum(-1)
+        if any(law.compliance > 0.0 for law in self.model.pair_laws):
+            stored = stored + self._stored_energy()
         return stored + rotors + diagnostics.energy(self.model, x, v, w, *parts, stretch)
+
+    @alone
+    def _stored_energy(self) -> Array:
+        return collisions.stored_energy(self.model, self._lanes)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""
