@@ -265,7 +265,9 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, held: NDArray[np.boo
             raise MechanismError(f"{what}: {option} has no free axis to act on in a joint of kind {kind!r}")
         resolved[option] = read_only(np.array(np.broadcast_to(values, (n_free,))))
     if turns == 3 and resolved["armature"].any():
-        raise MechanismError(f"{what}: armature is for sliding axes and joints with one or two free rotations, not three")
+        raise MechanismError(
+            f"{what}: armature is for sliding axes and joints with one or two free rotations, not three"
+        )
     if not (resolved["lower"] < resolved["upper"]).all():
         lower, upper = resolved["lower"].tolist(), resolved["upper"].tolist()
         raise MechanismError(f"{what}: lower must be less than upper, got lower {lower} and upper {upper}")

@@ -5,12 +5,18 @@ import gymnasium as gym
 # The same for the environments of Gymnasium's MuJoCo suite; returns are those that Gymnasium gives, where it does
 CLASSICS: dict[str, tuple[str, int, float | None]] = {
     "VIInvertedPendulum-v0": ("vigym.envs.classics.inverted_pendulum:InvertedPendulum", 1000, 950.0),
-    "VIInvertedDoublePendulum-v0": ("vigym.envs.classics.inverted_double_pendulum:InvertedDoublePendulum", 1000, 9100.0),
+    "VIInvertedDoublePendulum-v0": (
+        "vigym.envs.classics.inverted_double_pendulum:InvertedDoublePendulum",
+        1000,
+        9100.0,
+    ),
     "VIReacher-v0": ("vigym.envs.classics.reacher:Reacher", 50, -3.75),
     "VIHopper2D-v0": ("vigym.envs.classics.hopper2d:Hopper2D", 1000, 3800.0),
     "VIWalker2d-v0": ("vigym.envs.classics.walker2d:Walker2d", 1000, None),
     "VIHalfCheetah-v0": ("vigym.envs.classics.half_cheetah:HalfCheetah", 1000, 4800.0),
     "VIAnt-v0": ("vigym.envs.classics.ant:Ant", 1000, 6000.0),
+    "VIHumanoid-v0": ("vigym.envs.classics.humanoid:Humanoid", 1000, None),
+    "VIHumanoidStandup-v0": ("vigym.envs.classics.humanoid_standup:HumanoidStandup", 1000, None),
 }
 # id -> task, control steps of an episode, return at which it counts as solved
 ENVIRONMENTS: dict[str, tuple[str, int, float | None]] = {

@@ -10,7 +10,7 @@ HEIGHT = 0.75  # m, of the torso at the start
 RADIUS = 0.08  # m, of the legs
 GEAR = 150.0  # N m for an action of 1
 HIP, BENT = np.radians(30.0), (np.radians(30.0), np.radians(70.0))
-PASSIVE = {"armature": 1.0, "damping": 1.0}  # kg m^2, N m s
+PASSIVE = {"armature": 1.0, "effort_limit": GEAR, "damping": 1.0}  # kg m^2, N m s
 # Legs in the order of MuJoCo's coordinates: signs of x and y, axis of the ankle, whether it bends forward
 LEGS = {
     "front left": ((1, 1), (-1, 1, 0), True),

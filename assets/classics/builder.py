@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import rotate
 from vigym.engine.shapes import Capsule, Shape, mass_properties
 
 ROBOT, WORLD = 1, 2  # groups of colliders
-FREE = np.inf
 
 
 def capsule(start: ArrayLike, end: ArrayLike, radius: float) -> Capsule:
@@ -74,6 +74,7 @@ class Builder:
             around,
             position=np.asarray(at, float) + centre,
             collide=solid,
+            friction=0.0,  # of the robot's own bodies with each other
             group=ROBOT,
             mask=self.mask,
         )
@@ -89,18 +90,21 @@ class Builder:
         at: ArrayLike = (0.0, 0.0, 0.0),
         *,
         pivot: ArrayLike = (0.0, 0.0, 0.0),
+        turn: ArrayLike = (1.0, 0.0, 0.0, 0.0),
         **options: Any,
     ) -> None:
-        """Join two bodies. at: origin of the child's frame in the parent's at zero coordinates; pivot: where the joint
-        is, in the child's frame; options: those of `Mechanism.add_joint`."""
-        pivot = np.asarray(pivot, float)
+        """Join two bodies. at, turn: origin and orientation of the child's frame in the parent's at zero coordinates;
+        pivot: where the joint is, in the child's frame; options: those of `Mechanism.add_joint`."""
+        pivot, q = np.asarray(pivot, float), np.asarray(turn, float)
+        q = q / np.linalg.norm(q)
         self.mechanism.add_joint(
             name,
             kind,
             parent,
             child,
-            parent_anchor=np.asarray(at, float) + pivot - self.centres[parent],
+            parent_anchor=np.asarray(at, float) + rotate(q, pivot) - self.centres[parent],
             child_anchor=pivot - self.centres[child],
+            orientation=q,
             **options,
         )
 

@@ -56,5 +56,6 @@ def build() -> Mechanism:
             stiffness=part.stiffness,
             damping=part.damping,
             armature=ARMATURE,
+            effort_limit=part.gear,
         )
     return b.mechanism

@@ -8,7 +8,7 @@ from vigym.engine.mechanism import Mechanism
 HEIGHT = 1.25  # m, of the torso at the start
 GEAR = 200.0  # N m for an action of 1
 FOLD, ANKLE = (np.radians(-150.0), 0.0), (np.radians(-45.0), np.radians(45.0))
-PASSIVE = {"armature": 1.0, "damping": 1.0}  # kg m^2, N m s
+PASSIVE = {"armature": 1.0, "effort_limit": GEAR, "damping": 1.0}  # kg m^2, N m s
 
 
 def build() -> Mechanism:
@@ -23,6 +23,4 @@ def build() -> Mechanism:
     b.hinge("thigh joint", "torso", "thigh", (0, 0, -0.2), FOLD, **PASSIVE)
     b.hinge("leg joint", "thigh", "leg", (0, 0, -0.7), FOLD, pivot=(0, 0, 0.25), **PASSIVE)
     b.hinge("foot joint", "leg", "foot", (0.13, 0, -0.35), ANKLE, pivot=(-0.13, 0, 0.1), **PASSIVE)
-    for one, other in (("torso", "leg"), ("torso", "foot"), ("thigh", "foot")):
-        b.mechanism.set_pair(one, other, friction=0.0)
     return b.mechanism

@@ -13,7 +13,8 @@ def build() -> Mechanism:
     """Cart and poles; coordinates: position of the cart, angle of each pole from the one below it."""
     b = Builder(gravity=(1e-5, 0.0, -9.81))  # the model's own
     b.body("cart", [capsule((-0.1, 0, 0), (0.1, 0, 0), 0.1)], solid=False)
-    b.joint("slider", "prismatic", "world", "cart", axis=(1, 0, 0), lower=-TRACK, upper=TRACK, damping=DAMPING)
+    limits = {"lower": -TRACK, "upper": TRACK, "effort_limit": GEAR}
+    b.joint("slider", "prismatic", "world", "cart", axis=(1, 0, 0), damping=DAMPING, **limits)
     for name, hinge, parent, height in (("pole", "hinge", "cart", 0.0), ("pole2", "hinge2", "pole", LENGTH)):
         b.body(name, [capsule((0, 0, 0), (0, 0, LENGTH), 0.045)], solid=False)
         b.joint(hinge, "revolute", parent, name, (0, 0, height), axis=(0, 1, 0), damping=DAMPING)

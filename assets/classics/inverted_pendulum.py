@@ -15,6 +15,7 @@ def build() -> Mechanism:
     b = Builder()
     b.body("cart", [capsule((-0.1, 0, 0), (0.1, 0, 0), 0.1)], solid=False)
     b.body("pole", [capsule((0, 0, 0), POLE_END, 0.049)], solid=False)
-    b.joint("slider", "prismatic", "world", "cart", axis=(1, 0, 0), lower=-TRACK, upper=TRACK, damping=1.0)
+    limits = {"lower": -TRACK, "upper": TRACK, "effort_limit": 3 * GEAR}
+    b.joint("slider", "prismatic", "world", "cart", axis=(1, 0, 0), damping=1.0, **limits)
     b.hinge("hinge", "cart", "pole", (0, 0, 0), (-np.pi / 2, np.pi / 2), axis=(0, 1, 0), damping=1.0)
     return b.mechanism

@@ -8,7 +8,7 @@ LINK, TIP = 0.1, 0.11  # m, from a joint to the next one, and from the second to
 HEIGHT = 0.01  # m
 GEAR = 200.0  # N m for an action of 1
 RANGE = 0.27  # m, of the target's coordinates
-PASSIVE = {"armature": 1.0, "damping": 1.0}  # kg m^2, N m s
+PASSIVE = {"armature": 1.0, "effort_limit": GEAR, "damping": 1.0}  # kg m^2, N m s
 
 
 def build() -> Mechanism:

@@ -8,7 +8,7 @@ from vigym.engine.mechanism import Mechanism
 HEIGHT = 1.25  # m, of the torso at the start
 GEAR = 100.0  # N m for an action of 1
 FOLD, ANKLE = (np.radians(-150.0), 0.0), (np.radians(-45.0), np.radians(45.0))
-PASSIVE = {"armature": 0.01, "damping": 0.1}  # kg m^2, N m s
+PASSIVE = {"armature": 0.01, "effort_limit": GEAR, "damping": 0.1}  # kg m^2, N m s
 
 
 def build() -> Mechanism:

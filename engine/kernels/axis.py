@@ -48,7 +48,7 @@ NOTHING = [0.0] * (PAIRS + 1)
 # Products of limits, of position and effort, and of dry friction are solved so many times as closely as efforts: what
 # is left of a drive just at its limit is the root of that
 LIMITED, STUCK = 1e2, 1e3
-RETURN = 0.05  # s, in which a coordinate that was set beyond a limit comes back to 1/e of what it is beyond it
+RETURN = 0.05  # s; a coordinate that was set beyond a limit by d is pushed back at a speed of d / RETURN or so
 STRAY = 1e-6  # rad or m beyond a limit from which on that holds; less is rounding, and ends in one step
 FAINT = 1e-3  # a friction of less than this part of the efforts that act counts as that
 

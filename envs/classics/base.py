@@ -86,6 +86,7 @@ class ClassicTask(CompiledTask):
 
     overlap: ClassVar[str] = "keep"  # as resets of Gymnasium do
     memory: ClassVar[tuple[str, ...]] = ("effort",)
+    fixed: ClassVar[tuple[str, ...]] = ("places", "driven", "forces", "origin")
     nq: ClassVar[int]
     nv: ClassVar[int]
     order: ClassVar[tuple[int, ...]]
@@ -146,7 +147,10 @@ class ClassicTask(CompiledTask):
         """qpos around `rest_qpos` and qvel around 0, uniform within +-scale, drawn as Gymnasium does; normal: qvel is
         normal with that deviation."""
         qpos = np.array(self.rest_qpos) + rng.uniform(-scale, scale, self.nq)
-        return {"qpos": qpos, "qvel": scale * rng.standard_normal(self.nv) if normal else rng.uniform(-scale, scale, self.nv)}
+        return {
+            "qpos": qpos,
+            "qvel": scale * rng.standard_normal(self.nv) if normal else rng.uniform(-scale, scale, self.nv),
+        }
 
     def controls(self, action: Array) -> dict[str, Any]:
         drive(action, self.driven, self.forces, self.effort)
@@ -173,4 +177,3 @@ def state_fields(nq: int, nv: int) -> dict[str, Any]:
 def rate_names(names: Sequence[str]) -> list[str]:
     """Names of the velocities of coordinates with these names."""
     return [f"velocity of {name}" for name in names]
-

@@ -110,7 +110,14 @@ class HalfCheetah(RunnerTask):
     nq, nv = 9, 9
     senses: ClassVar[Mapping[str, Any]] = state_fields(nq, nv)
     terms: ClassVar[tuple[str, ...]] = ("forward", "ctrl")
-    hinges = ("back thigh joint", "back shin joint", "back foot joint", "front thigh joint", "front shin joint", "front foot joint")
+    hinges = (
+        "back thigh joint",
+        "back shin joint",
+        "back foot joint",
+        "front thigh joint",
+        "front shin joint",
+        "front foot joint",
+    )
     n_actions = 6
     order, motors = (1, 0, *range(2, 9)), tuple(range(3, 9))
     gears, rest_qpos = tuple(part.gear for part in half_cheetah.PARTS), (0.0,) * 9

@@ -158,7 +158,13 @@ class Reacher(ClassicTask):
     def names(self) -> list[str]:
         turns = [f"{function} of the {which} angle" for function in ("cosine", "sine") for which in ("first", "second")]
         rates = [f"velocity of the {which} angle" for which in ("first", "second")]
-        return [*turns, "x of the target", "y of the target", *rates, *(f"{a} of the tip from the target" for a in "xy")]
+        return [
+            *turns,
+            "x of the target",
+            "y of the target",
+            *rates,
+            *(f"{a} of the tip from the target" for a in "xy"),
+        ]
 
     def judge(self) -> tuple[Callable, tuple[Any, ...]]:
         return judge, (physics_of_all(self.sim), self.settings, self.places, self.action, self.observation, self.now)

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from vigym.assets.classics import walker2d
 from vigym.envs.arguments import NotNegative, OpenRange
 from vigym.envs.classics.base import state_fields
