@@ -114,13 +114,14 @@ class Builder:
         parent: str,
         child: str,
         at: ArrayLike,
-        limits: tuple[float, float],
+        limits: ArrayLike,
         *,
         axis: ArrayLike = (0.0, -1.0, 0.0),
         **options: Any,
     ) -> None:
         """Join two bodies by a hinge with limits, rad."""
-        self.joint(name, "revolute", parent, child, at, axis=axis, lower=limits[0], upper=limits[1], **options)
+        lower, upper = np.asarray(limits, float)
+        self.joint(name, "revolute", parent, child, at, axis=axis, lower=lower, upper=upper, **options)
 
     def plane_root(self, body: str, height: float) -> None:
         """Let a body move in the plane of x and z, and turn about y, from a height, m, at which it starts. The joint's

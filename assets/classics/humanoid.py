@@ -17,20 +17,17 @@ from vigym.engine.shapes import Shape, Sphere, mass_properties
 HEIGHT, LYING_HEIGHT = 1.4, 0.105  # m, of the torso at the start
 HIP_MASS, HIP_SIZE = 1e-4, 0.1  # kg; m, radius of gyration
 MOST = 0.4  # of an action; motors have 100, 300, 200 or 25 N m for one of 1, see GEARS
-TILT = (
-    1.0,
-    0.0,
-    -0.002,
-    0.0,
-)  # of the waist in the torso and of the pelvis in the waist, a quaternion to be normalised
-# Places of the joints in MuJoCo's order: abdomen z y x, hip x z y and knee, right and left, shoulders and elbow likewise
+TILT = (1.0, 0.0, -0.002, 0.0)  # of the waist in the torso, of the pelvis in the waist; to be normalised
+# N m for an action of 1, in the order of actions
 GEARS = {"abdomen_y": 100.0, "abdomen_z": 100.0, "abdomen_x": 100.0}
 for _side in ("right", "left"):
     GEARS |= {f"{_side}_hip_x": 100.0, f"{_side}_hip_z": 100.0, f"{_side}_hip_y": 300.0, f"{_side}_knee": 200.0}
 for _side in ("right", "left"):
     GEARS |= {f"{_side}_shoulder1": 25.0, f"{_side}_shoulder2": 25.0, f"{_side}_elbow": 25.0}
 # Numbers of MuJoCo's bodies, from 0, the torso
-PARTS = ["torso", "lwaist", "pelvis", "right_thigh", "right_shin", "right_foot", "left_thigh", "left_shin", "left_foot", "right_upper_arm", "right_lower_arm", "left_upper_arm", "left_lower_arm"]
+PARTS = ["torso", "lwaist", "pelvis"]
+PARTS += [f"{side}_{part}" for side in ("right", "left") for part in ("thigh", "shin", "foot")]
+PARTS += [f"{side}_{part}" for side in ("right", "left") for part in ("upper_arm", "lower_arm")]
 
 
 def shapes_of(lying: bool) -> dict[str, list[Shape]]:
@@ -141,8 +138,8 @@ def _moved(shape: Shape, by: np.ndarray) -> Shape:
 
 
 def parts_of(*, lying: bool) -> list[tuple[str, float, np.ndarray, np.ndarray]]:
-    """MuJoCo's bodies: the body of the mechanism that each belongs to, its mass, kg, where its centre of mass is in that
-    body's frame, m, and its inertia about it, kg m^2."""
+    """MuJoCo's bodies: the body here that each belongs to, its mass, kg, where its centre of mass is in that body's
+    frame, m, and its inertia about it, kg m^2."""
     found, shapes, foot = [], shapes_of(lying), foot_at(lying)
     for name in PARTS:
         mass, centre, inertia = mass_properties(shapes[name], density=1000.0)

@@ -2,7 +2,8 @@
 
 qpos has the joint coordinates in the order of MuJoCo's model; a root that floats has position and quaternion in front.
 qvel has their rates; of a root that floats, the velocity of its origin in the world's axes and the angular velocity in
-its own. Rates are means of the last step of the simulator, as all velocities are here; MuJoCo's are those of an instant.
+its own. Rates are means of the last step of the simulator, as all velocities are here; MuJoCo's are those of an
+instant.
 """
 
 from abc import abstractmethod
@@ -79,9 +80,9 @@ class ClassicTask(CompiledTask):
     """A task whose states are MuJoCo's qpos (num_envs, nq) and qvel (num_envs, nv).
 
     Subclasses say: nq, nv; `order`, the place of each free axis of the mechanism among the coordinates of joints;
-    `motors`, which of these places each action drives; `gears`, N or N m for an action of 1; `rest_qpos`, where episodes
-    start but for noise. A first body that floats has the seven (six) first ones, `centre` being its centre of mass in
-    MuJoCo's frame. `draw` returns "qpos" and "qvel".
+    `motors`, which of these places each action drives; `gears`, N or N m for an action of 1; `rest_qpos`, where
+    episodes start but for noise. A first body that floats has the seven (six) first ones, `centre` being its centre of
+    mass in MuJoCo's frame. `draw` returns "qpos" and "qvel".
     """
 
     overlap: ClassVar[str] = "keep"  # as resets of Gymnasium do

@@ -35,7 +35,8 @@ class HalfCheetah(RunnerTask):
     The running robot of Gymnasium's `HalfCheetah-v5`, which moves in a plane: it has to run forward as fast as it can.
     Spaces, figures, rewards and ends are the same, and so are starts for the same seed.
 
-    Differences from `HalfCheetah-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a limit
+    Differences from `HalfCheetah-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a
+    limit
     returns to it within tenths of a second, and a start in the ground is pushed out slowly); velocities are means of
     the last step of the simulator instead of those at its end; the motion is that of this engine's variational
     integrator at the same step; actions beyond the space are cut before they cost; a step of the physics that cannot be

@@ -14,8 +14,8 @@ from vigym.envs.classics.runner import RunnerTask
 class Hopper2D(RunnerTask):
     """
     ## Description
-    The one-legged robot of Gymnasium's `Hopper-v5`, which moves in a plane: it has to hop forward without a fall. Spaces,
-    figures, rewards and ends are the same, and so are starts for the same seed.
+    The one-legged robot of Gymnasium's `Hopper-v5`, which moves in a plane: it has to hop forward without a fall.
+    Spaces, figures, rewards and ends are the same, and so are starts for the same seed.
 
     Differences from `Hopper-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a limit
     returns to it within tenths of a second, and a start in the ground is pushed out slowly); velocities are means of

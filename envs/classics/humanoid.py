@@ -40,13 +40,14 @@ class Humanoid(HumanoidTask):
     The humanoid of Gymnasium's `Humanoid-v5`: it has to walk along x without a fall. Spaces,
     figures, rewards and ends are the same, and so are starts for the same seed.
 
-    Differences from `Humanoid-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a limit, as
-    that of the knees is by 2 degrees, returns to it within tenths of a second, and a start in the ground is pushed out
-    slowly). Contact forces are means of the last step of the simulator; their torques assume that a body is touched at
-    its lowest point, also by another body. Each hip has a body of 0.1 g between its universal joint and its hinge, which
-    stand for MuJoCo's three hinges. Velocities are means of the last step instead of those at its end; the motion is that
-    of this engine's variational integrator at the same step, MuJoCo's is of fourth order; a step of the physics that
-    cannot be solved ends the episode. As in `Humanoid-v5`, the quaternion of the start is not of length 1 until the first step.
+    Differences from `Humanoid-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a
+    limit, as that of the knees is by 2 degrees, returns to it within tenths of a second, and a start in the ground is
+    pushed out slowly). Contact forces are means of the last step of the simulator; their torques assume that a body is
+    touched at its lowest point, also by another body. Each hip has a body of 0.1 g between its universal joint and its
+    hinge, which stand for MuJoCo's three hinges. Velocities are means of the last step instead of those at its end; the
+    motion is that of this engine's variational integrator at the same step, MuJoCo's is of fourth order; a step of the
+    physics that cannot be solved ends the episode. As in `Humanoid-v5`, the quaternion of the start is not of length 1
+    until the first step.
 
     ## Action Space
     `Box(-0.4, 0.4, (17,), float32)`
@@ -181,8 +182,8 @@ class Humanoid(HumanoidTask):
     quaternion's included, and velocities.
 
     ## Episode End
-    Terminated when the torso's height is outside `healthy_z_range`, if `terminate_when_unhealthy`, or when a step of the
-    physics cannot be solved (`info["solver_failed"]`). Truncated after 1000 steps of 0.015 s.
+    Terminated when the torso's height is outside `healthy_z_range`, if `terminate_when_unhealthy`, or when a step of
+    the physics cannot be solved (`info["solver_failed"]`). Truncated after 1000 steps of 0.015 s.
 
     ## Arguments
     | Parameter | Type | Default | Description |

@@ -1,8 +1,8 @@
 """What the humanoid's tasks share: inertias, velocities and contact forces of MuJoCo's bodies, and torques of motors.
 
 MuJoCo tells them in the world's axes about the centre of mass of all, c: cinert, the inertia of each body (xx, yy, zz,
-xy, xz, yz), its mass times the way from c to its centre of mass, and its mass; cvel, its angular velocity and the velocity
-of what it would have at c; cfrc_ext, see pushes.py.
+xy, xz, yz), its mass times the way from c to its centre of mass, and its mass; cvel, its angular velocity and the
+velocity of what it would have at c; cfrc_ext, see pushes.py.
 """
 
 from collections.abc import Mapping
@@ -99,15 +99,13 @@ def sense_inertias(me, physics, parts):
         rows, J, m = rotation_matrix(physics.q[parts.bodies[k]]), parts.inertias[k], parts.masses[k]
         d0, d1, d2 = me.places[k, 0] - me.centre[0], me.places[k, 1] - me.centre[1], me.places[k, 2] - me.centre[2]
         square = d0 * d0 + d1 * d1 + d2 * d2
-        at = 0
-        for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        for at, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
             turned = 0.0
             for a in range(3):
                 for c in range(3):
                     turned += rows[i][a] * J[3 * a + c] * rows[j][c]
             di, dj = me.places[k, i] - me.centre[i], me.places[k, j] - me.centre[j]
             me.inertias[k, at] = turned + m * ((square if i == j else 0.0) - di * dj)
-            at += 1
         me.inertias[k, 6], me.inertias[k, 7], me.inertias[k, 8], me.inertias[k, 9] = m * d0, m * d1, m * d2, m
 
 

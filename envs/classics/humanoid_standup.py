@@ -38,13 +38,14 @@ class HumanoidStandup(HumanoidTask):
     The humanoid of Gymnasium's `HumanoidStandup-v5`: it lies on its back and has to stand up. Spaces,
     figures, rewards and ends are the same, and so are starts for the same seed.
 
-    Differences from `HumanoidStandup-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a limit, as
-    that of the knees is by 2 degrees, returns to it within tenths of a second, and a start in the ground is pushed out
-    slowly). Contact forces are means of the last step of the simulator; their torques assume that a body is touched at
-    its lowest point, also by another body. Each hip has a body of 0.1 g between its universal joint and its hinge, which
-    stand for MuJoCo's three hinges. Velocities are means of the last step instead of those at its end; the motion is that
-    of this engine's variational integrator at the same step, MuJoCo's is of fourth order; a step of the physics that
-    cannot be solved ends the episode. As in `HumanoidStandup-v5`, the quaternion of the start is not of length 1 until the first step.
+    Differences from `HumanoidStandup-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond
+    a limit, as that of the knees is by 2 degrees, returns to it within tenths of a second, and a start in the ground is
+    pushed out slowly). Contact forces are means of the last step of the simulator; their torques assume that a body is
+    touched at its lowest point, also by another body. Each hip has a body of 0.1 g between its universal joint and its
+    hinge, which stand for MuJoCo's three hinges. Velocities are means of the last step instead of those at its end; the
+    motion is that of this engine's variational integrator at the same step, MuJoCo's is of fourth order; a step of the
+    physics that cannot be solved ends the episode. As in `HumanoidStandup-v5`, the quaternion of the start is not of
+    length 1 until the first step.
 
     ## Action Space
     `Box(-0.4, 0.4, (17,), float32)`
@@ -175,8 +176,8 @@ class HumanoidStandup(HumanoidTask):
     - reward_survive = 1, which Gymnasium adds without a name
 
     ## Starting State
-    On its back, the torso 0.105 m high, at rest, with uniform noise within +-`reset_noise_scale` on all coordinates, the
-    quaternion's included, and velocities.
+    On its back, the torso 0.105 m high, at rest, with uniform noise within +-`reset_noise_scale` on all coordinates,
+    the quaternion's included, and velocities.
 
     ## Episode End
     Terminated only when a step of the physics cannot be solved (`info["solver_failed"]`). Truncated after 1000 steps of

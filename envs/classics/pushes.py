@@ -1,4 +1,4 @@
-"""Contact forces on the parts of a robot, as MuJoCo's cfrc_ext: torque and force on each, about the centre of mass of all.
+"""Contact forces on the parts of a robot, as MuJoCo's cfrc_ext: torque, about the centre of mass of all, and force.
 
 The engine tells the force on every body. A body is taken to be touched at its lowest point, which is where a capsule
 meets the ground unless it lies flat; parts that MuJoCo has and this engine joined to one body share it accordingly.
@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vigym.engine.compiled import inlined
+from vigym.engine.errors import InputError
 from vigym.engine.joint import WORLD
 from vigym.engine.rotation import rotate
-from vigym.engine.shapes import Capsule
+from vigym.engine.shapes import Capsule, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.engine.vectors import rotation_matrix
 
@@ -35,6 +36,8 @@ def pushes_of(sim: Simulator, parts: Sequence[int]) -> Pushes:
     own = [collider for collider in sim.model.mechanism.colliders if collider.body != WORLD]
     for collider, part in zip(own, parts, strict=True):
         shape, place = collider.shape, np.array(collider.shape.position)
+        if not isinstance(shape, Capsule | Sphere):
+            raise InputError(f"collider {collider.name!r} must be a Capsule or a Sphere")
         half = 0.5 * shape.length if isinstance(shape, Capsule) else 0.0
         axis = rotate(np.array(shape.orientation), np.array([0.0, 0.0, half]))
         for end in (place + axis, place - axis) if half else (place,):

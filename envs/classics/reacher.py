@@ -52,8 +52,9 @@ def judge(every, settings, order, actions, observations, now, env):
 class Reacher(ClassicTask):
     """
     ## Description
-    The arm of Gymnasium's `Reacher-v5`, with two hinges that turn in a horizontal plane: its tip has to come to a target.
-    Spaces, figures, rewards and ends are the same, and so are starts for the same seed. Nothing touches anything.
+    The arm of Gymnasium's `Reacher-v5`, with two hinges that turn in a horizontal plane: its tip has to come to a
+    target. Spaces, figures, rewards and ends are the same, and so are starts for the same seed. Nothing touches
+    anything.
 
     Differences from `Reacher-v5`: the limits of the second hinge are hard, MuJoCo's are soft; velocities are means of
     the last step of the simulator instead of those at its end; the motion is that of this engine's variational

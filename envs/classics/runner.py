@@ -1,4 +1,4 @@
-"""What robots that run in a plane share: Hopper2D, Walker2d, HalfCheetah. Coordinates: x, z, angle of the torso, hinges."""
+"""What robots that run in a plane share. Coordinates: x, z and angle of the torso, then hinges."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ def sense_way(me, at_start, settings):
 
 @inlined
 def sense_health(me, settings):
-    """Healthy: height and angle of the torso, and all coordinates but x and z and all velocities, within their ranges."""
+    """Healthy: height and angle of the torso, other coordinates but x, and velocities, are within their ranges."""
     me.healthy = settings.lowest < me.qpos[1] < settings.highest
     me.healthy = me.healthy and settings.lowest_angle < me.qpos[2] < settings.highest_angle
     for k in range(2, len(me.qpos)):

@@ -15,7 +15,8 @@ class Walker2d(RunnerTask):
     The two-legged robot of Gymnasium's `Walker2d-v5`, which moves in a plane: it has to walk forward without a fall.
     Spaces, figures, rewards and ends are the same, and so are starts for the same seed.
 
-    Differences from `Walker2d-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a limit
+    Differences from `Walker2d-v5`: contacts and the limits of joints are hard, MuJoCo's are soft (a start beyond a
+    limit
     returns to it within tenths of a second, and a start in the ground is pushed out slowly); velocities are means of
     the last step of the simulator instead of those at its end; the motion is that of this engine's variational
     integrator at the same step; actions beyond the space are cut before they cost; a step of the physics that cannot be
@@ -68,8 +69,8 @@ class Walker2d(RunnerTask):
     Upright, 1.25 m high, at rest, with uniform noise within +-`reset_noise_scale` on all coordinates and velocities.
 
     ## Episode End
-    Terminated when the robot is not healthy, that is, height or angle of the torso is
-    outside `healthy_z_range` or `healthy_angle_range`, if `terminate_when_unhealthy`, or when a step of the physics cannot be solved
+    Terminated when the robot is not healthy, that is, height or angle of the torso is outside `healthy_z_range` or
+    `healthy_angle_range`, if `terminate_when_unhealthy`, or when a step of the physics cannot be solved
     (`info["solver_failed"]`). Truncated after 1000 steps of 0.008 s.
 
     ## Arguments

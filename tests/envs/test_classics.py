@@ -25,14 +25,23 @@ THEIRS = {
     "VIHumanoid-v0": "Humanoid-v5",
     "VIHumanoidStandup-v0": "HumanoidStandup-v5",
 }
-COMPARED = {"VIAnt-v0": 27, "VIInvertedDoublePendulum-v0": 8, "VIHumanoid-v0": 270, "VIHumanoidStandup-v0": 270}  # elements before those that are forces of constraints
+COMPARED = {
+    "VIAnt-v0": 27,
+    "VIInvertedDoublePendulum-v0": 8,
+    "VIHumanoid-v0": 270,
+    "VIHumanoidStandup-v0": 270,
+}  # elements before those that are forces of constraints
 ROOT_Z = {"VIHopper2D-v0": 1, "VIWalker2d-v0": 1, "VIHalfCheetah-v0": 1, "VIAnt-v0": 2}  # in qpos
 ROOT_Z |= {"VIHumanoid-v0": 2, "VIHumanoidStandup-v0": 2}
 EXTRA_MASS = {"VIHumanoid-v0": 1e-5, "VIHumanoidStandup-v0": 1e-5}  # part of the whole, of the hips
 ENDLESS = "VIReacher-v0", "VIHalfCheetah-v0", "VIHumanoidStandup-v0"
 CONTACT_TERMS = "reward_contact", "reward_impact"
 SPREAD = {"VIInvertedPendulum-v0": 0.003}  # of states around the middle, so that the pole does not reach its limit
-ACTING = {"VIAnt-v0": 0.005, "VIHumanoid-v0": 0.02, "VIHumanoidStandup-v0": 0.02}  # part of the largest action, so that no limit is reached; 0.05 otherwise
+ACTING = {
+    "VIAnt-v0": 0.005,
+    "VIHumanoid-v0": 0.02,
+    "VIHumanoidStandup-v0": 0.02,
+}  # part of the largest action, so that no limit is reached; 0.05 otherwise
 
 
 @pytest.fixture(params=list(CLASSICS))
@@ -66,7 +75,9 @@ def test_the_robot_is_the_same(name):
     model, data, task = theirs.model, theirs.data, ours.task
     rng = np.random.default_rng(1)
     bodies = task.sim.model.mechanism.bodies
-    assert sum(body.mass for body in bodies) == pytest.approx(model.body_mass[1:].sum(), rel=EXTRA_MASS.get(name, 1e-12))
+    assert sum(body.mass for body in bodies) == pytest.approx(
+        model.body_mass[1:].sum(), rel=EXTRA_MASS.get(name, 1e-12)
+    )
     for _ in range(3):
         qpos, qvel = inner_state(name, theirs, rng)
         theirs.set_state(qpos, qvel)
