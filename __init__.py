@@ -17,6 +17,8 @@ from vigym.moved import install as _install_old_names
 from vigym.view.replay.replay import Replay
 
 if TYPE_CHECKING:
+    from vigym.formats.mjcf.read import MjcfModel, load_mjcf, read_mjcf
+    from vigym.formats.mjcf.source import MjcfError, MjcfWarning
     from vigym.formats.mjcf.write import to_mjcf
     from vigym.formats.pybullet.convert import to_pybullet
 
@@ -25,11 +27,19 @@ __version__ = "0.1.0"
 _install_old_names()
 _register()
 
-_LATER = {"to_mjcf": "vigym.formats.mjcf.write", "to_pybullet": "vigym.formats.pybullet.convert"}
+_LATER = {
+    "MjcfError": "vigym.formats.mjcf.source",
+    "MjcfModel": "vigym.formats.mjcf.read",
+    "MjcfWarning": "vigym.formats.mjcf.source",
+    "load_mjcf": "vigym.formats.mjcf.read",
+    "read_mjcf": "vigym.formats.mjcf.read",
+    "to_mjcf": "vigym.formats.mjcf.write",
+    "to_pybullet": "vigym.formats.pybullet.convert",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """The converters to other engines, loaded when they are first used."""
+    """The converters from and to other engines, loaded when they are first used."""
     if name not in _LATER:
         raise AttributeError(f"module 'vigym' has no attribute {name!r}")
     from importlib import import_module
@@ -50,6 +60,9 @@ __all__ = [
     "Mechanism",
     "MechanismError",
     "MechanismWarning",
+    "MjcfError",
+    "MjcfModel",
+    "MjcfWarning",
     "Plane",
     "Replay",
     "Simulator",
@@ -60,7 +73,9 @@ __all__ = [
     "UrdfWarning",
     "VigymError",
     "inverse_kinematics",
+    "load_mjcf",
     "load_urdf",
+    "read_mjcf",
     "read_urdf",
     "to_mjcf",
     "to_pybullet",

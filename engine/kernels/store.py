@@ -9,6 +9,7 @@ Some fields grow while kernels run: how many contacts there are between bodies i
 each with a capacity of its own in every group, and their memory is not part of the slab (`Growing`).
 """
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -186,6 +187,19 @@ class Store:
             first, last, _ = self.fields["room"]
             slab[:, first:last] = 0.0
         return slab
+
+
+def exchanged(store, pairs):
+    """The same memory of a store without fields that grow, with the names of the fields of each pair exchanged."""
+    other = copy(store)
+    other.table = store.table.copy()
+    for one, two in pairs:
+        setattr(other, one, getattr(store, two))
+        setattr(other, two, getattr(store, one))
+        columns = store.columns[one], store.columns[two]
+        other.table[:, columns] = store.table[:, columns[::-1]]
+    other.address = other.table.ctypes.data
+    return other
 
 
 def aligned(rows, columns, dtype):

@@ -6,6 +6,7 @@ from scenes import GRAVITY
 
 from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
 
+pytestmark = pytest.mark.usefixtures("judged")
 CREEP = 1e-11  # of a size, what sticks may move by in a step
 GAP = 1e-8  # m, boxes; spheres and capsules are better
 
