@@ -11,6 +11,7 @@ from vigym.engine.inverse_kinematics import inverse_kinematics
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
+from vigym.engine.surface import Surface
 from vigym.envs.registration import register as _register
 from vigym.formats.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
 from vigym.moved import install as _install_old_names
@@ -68,6 +69,7 @@ __all__ = [
     "Simulator",
     "Sphere",
     "StateError",
+    "Surface",
     "UrdfError",
     "UrdfModel",
     "UrdfWarning",

@@ -43,7 +43,7 @@ class Shape(ABC):
         self._store("position", vector(self.position, (3,), self._what("position")))
         self._store("orientation", unit_quaternion(self.orientation, self._what("orientation")))
         if self.color is not None:
-            self._store("color", _rgba(self.color, self._what("color")))
+            self._store("color", checked_color(self.color, self._what("color")))
         self._check_sizes()
         unit_inertia = self.unit_inertia() if 0.0 < self.volume() < math.inf else np.zeros((3, 3))
         if not (np.isfinite(unit_inertia).all() and unit_inertia.diagonal().min() > 0.0):
@@ -212,7 +212,8 @@ def mass_properties(
     return total, com, inertia
 
 
-def _rgba(color: Any, what: str) -> Array:
+def checked_color(color: Any, what: str) -> Array:
+    """Red, green, blue and opacity."""
     expected = "three or four numbers in [0, 1]"
     values = numeric(color, what, expected)
     if values.shape not in ((3,), (4,)) or not ((values >= 0.0) & (values <= 1.0)).all():
