@@ -63,6 +63,7 @@ OPTIONS = {
     "stiffness": (0.0, _NOT_NEGATIVE),
     "rest": (0.0, _ANY),
     "damping": (0.0, _NOT_NEGATIVE),
+    "armature": (0.0, _NOT_NEGATIVE),
     "kp": (0.0, _NOT_NEGATIVE),
     "kd": (0.0, _NOT_NEGATIVE),
     "target": (0.0, _ANY),
@@ -90,6 +91,7 @@ class Joint:
     One entry per free axis (n_free,), translations first; SI units, N and m or N m and rad:
     stiffness, rest: spring, effort -stiffness (coordinate - rest); variational, it keeps its energy.
     damping: damper, effort -damping velocity; like drives, it acts at the end of a step, stable at any gain.
+    armature: inertia of the motion along the axis itself, as of a rotor behind a gear; effort -armature acceleration.
     kp, kd, target, target_velocity: PD drive; effort_limit: the largest magnitude of its effort.
     lower, upper: range of the coordinate; infinite when there is no limit.
     friction: dry friction, the largest magnitude of its effort.
@@ -112,6 +114,7 @@ class Joint:
     stiffness: Array
     rest: Array
     damping: Array
+    armature: Array
     kp: Array
     kd: Array
     target: Array
@@ -198,7 +201,7 @@ def make_joint(
         orientation=read_only(unit_quaternion(orientation, f"{what}: orientation")),
         basis=read_only(_basis(kind, axis, axis2, what)),
         constrained=held,
-        **_axis_options(options, kind, 6 - int(held.sum()), what),
+        **_axis_options(options, kind, held, what),
     )
 
 
@@ -244,8 +247,9 @@ def _allowed(values: Array, rule: str) -> bool:
     return bool(np.isfinite(values).all() and (rule == _ANY or (values >= 0.0).all()))
 
 
-def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: str) -> dict[str, Array]:
+def _axis_options(options: dict[str, ArrayLike], kind: str, held: NDArray[np.bool_], what: str) -> dict[str, Array]:
     """Every option of `OPTIONS` as an array (n_free,): given and checked, or at its default."""
+    n_free, turns = 6 - int(held.sum()), 3 - int(held[3:].sum())
     if unknown := options.keys() - OPTIONS.keys():
         raise TypeError(f"unexpected joint options: {', '.join(sorted(unknown))}")
     resolved = {}
@@ -260,6 +264,10 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: s
         if (kind == "floating" or n_free == 0) and (values != default).any():
             raise MechanismError(f"{what}: {option} has no free axis to act on in a joint of kind {kind!r}")
         resolved[option] = read_only(np.array(np.broadcast_to(values, (n_free,))))
+    if turns == 3 and resolved["armature"].any():
+        raise MechanismError(
+            f"{what}: armature is for sliding axes and joints with one or two free rotations, not three"
+        )
     if not (resolved["lower"] < resolved["upper"]).all():
         lower, upper = resolved["lower"].tolist(), resolved["upper"].tolist()
         raise MechanismError(f"{what}: lower must be less than upper, got lower {lower} and upper {upper}")

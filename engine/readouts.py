@@ -130,7 +130,10 @@ class Readouts:
         """Mass matrix M by generalized velocities u, (num_envs, n_velocities, n_velocities): u . M u / 2 is the kinetic
         energy. Joints that close loops have rows and columns of zeros."""
         pose = self._get("x"), self._get("q")
-        return self._dynamics.mass_matrix(*pose, self.parameter("mass"), self.parameter("inertia"))
+        matrix = self._dynamics.mass_matrix(*pose, self.parameter("mass"), self.parameter("inertia"))
+        axes = np.arange(matrix.shape[1] - self.model.n_axes, matrix.shape[1])
+        matrix[:, axes, axes] += self._lanes.values("armature")
+        return matrix
 
     def bias_forces(self) -> Array:
         """Coriolis, centrifugal and gravity forces, (num_envs, n_velocities): M du/dt + bias = applied forces, with the
@@ -199,8 +202,8 @@ class Readouts:
         return self._placement.gaps_at(env, x, q)
 
     def energy(self) -> Array:
-        """Kinetic energy and potential energy of gravity and springs, in joints, soft contacts and soft colliders, J
-        (num_envs,).
+        """Kinetic energy, armatures included, and potential energy of gravity and springs, in joints, soft contacts and
+        soft colliders, J (num_envs,).
 
         Velocities are means over the last step, so heights and joint springs are taken in its middle: free fall keeps
         the energy, and so does a spring without a damper. Soft contacts and colliders count at its end, where they act;
@@ -212,9 +215,10 @@ class Readouts:
         motion = self.joint_positions(), self.joint_velocities(), h0
         stretch = coordinates.stretches(self.model, *motion, self._lanes.values("rest"))
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
+        rotors = 0.5 * (self._lanes.values("armature") * motion[1] ** 2).sum(-1)
         if any(law.compliance > 0.0 for law in self.model.pair_laws):
             stored = stored + self._stored_energy()
-        return stored + diagnostics.energy(self.model, x, v, w, *parts, stretch)
+        return stored + rotors + diagnostics.energy(self.model, x, v, w, *parts, stretch)
 
     @alone
     def _stored_energy(self) -> Array:

@@ -187,7 +187,7 @@ def state_fields(features, size):
         "contact_damping": (c, 1),
         "offset": (c, 1),  # of the plane of each contact
         **{f"collider_{name}": (solids, 1) for name in ("friction", "restitution", "compliance", "damping")},
-        **{name: (a, 1) for name in ("stiffness", "rest", "damping", "kp", "kd")},
+        **{name: (a, 1) for name in ("stiffness", "rest", "damping", "armature", "kp", "kd")},
         "bounds": (a, 2),  # lower and upper limit of the coordinate, 0 where infinite
         "effort_limit": (a, 1),  # 0 where there is none
         "dry_friction": (a, 1),
