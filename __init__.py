@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
 from vigym.engine.inverse_kinematics import inverse_kinematics
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.engine.surface import Surface
@@ -57,10 +58,12 @@ __all__ = [
     "BusyError",
     "Capsule",
     "Cylinder",
+    "Hull",
     "InputError",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",
+    "Mesh",
     "MjcfError",
     "MjcfModel",
     "MjcfWarning",

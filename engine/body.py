@@ -112,7 +112,7 @@ def make_body(
 
 
 def _shapes(shapes: Any, what: str) -> tuple[Shape, ...]:
-    expected = "a sequence of Sphere, Box, Cylinder or Capsule"
+    expected = "a sequence of Sphere, Box, Cylinder, Capsule, Hull or Mesh"
     try:
         parts = tuple(shapes)
     except TypeError as cause:

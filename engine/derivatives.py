@@ -171,6 +171,11 @@ class Derivatives:
         return found
 
     # -------------------------------------------------------------------------------------------- Jacobians
+    @cached_property
+    def _units(self) -> Array:
+        """Covectors of all numbers of the next state."""
+        return np.eye(self._size("state"))
+
     def gradients(self, names: Sequence[str], out: Gradients | None, coordinates: str) -> Gradients:
         """Derivatives of the next state by the state, the efforts and the inputs `names`."""
         if choice(coordinates, ("maximal", "joint"), "coordinates", InputError) == "joint":
@@ -185,7 +190,7 @@ class Derivatives:
         else:
             flows = self._flows(names, memory)
             by_parameters = len(names) > 2
-            self.lanes.pull(rows, [Flow("after_bar", np.eye(rows))], flows, by_parameters=by_parameters)
+            self.lanes.pull(rows, [Flow("after_bar", self._units)], flows, by_parameters=by_parameters)
         found = {name: np.moveaxis(array, 0, 1) for name, array in memory.items()}
         self._fill(found, self.slow_ones(status))
         found = self._shaped(found, (sim.num_envs, rows))
@@ -195,22 +200,13 @@ class Derivatives:
     def _joint_gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
         """The same in joint coordinates, see `Simulator.gradients`."""
         names, status, sim = self.inputs(names), self.status(), self.sim
-        roots = self._roots()
-        n, axes = sim.model.n_bodies, sim.model.n_axes
-        rows = 2 * (6 * len(roots) + axes)
-        columns = (12 * roots[:, None] + np.arange(12)).reshape(-1, 2, 6).swapaxes(0, 1).reshape(2, -1)
-        bars = {"after_bar": (rows, 12 * n), "angle_after_bar": (rows, axes), "rate_after_bar": (rows, axes)}
-        units = {name: np.zeros(shape) for name, shape in bars.items()}
-        half = rows // 2
-        for part, coordinate in enumerate(("angle_after_bar", "rate_after_bar")):
-            units["after_bar"][part * half + np.arange(6 * len(roots)), columns[part]] = 1.0
-            units[coordinate][part * half + 6 * len(roots) + np.arange(axes), np.arange(axes)] = 1.0
+        inward, columns = self._joint_units
+        rows, axes = len(inward[0].array), sim.model.n_axes
         others = [name for name in names if name != "state"]
         shapes = {name: (rows, sim.num_envs, self._size(name)) for name in others}
-        shapes |= {"root": (rows, sim.num_envs, 12 * n)}
+        shapes |= {"root": (rows, sim.num_envs, int(columns.max(initial=-1)) + 1)}
         shapes |= dict.fromkeys(("position", "velocity"), (rows, sim.num_envs, axes))
         memory = self._memory(shapes) if out is None else reused(out, shapes)
-        inward = [Flow(name, unit) for name, unit in units.items() if unit.size]
         flows = self._flows(others, memory)
         flows += [Flow(f"{name}_bar", memory[name]) for name in ("root", "position", "velocity") if memory[name].size]
         self.lanes.pull(rows, inward, flows, by_parameters=len(names) > 2, by_joints=True)
@@ -223,6 +219,21 @@ class Derivatives:
             value[uncovered] = 0.0
         found = self._shaped(found, (sim.num_envs, rows))
         return Gradients(np.moveaxis(state, 0, 1), found.pop("effort"), found, status, memory)
+
+    @cached_property
+    def _joint_units(self) -> tuple[list[Flow], NDArray[np.int64]]:
+        """Covectors of all numbers of the next state in joint coordinates; and where poses and velocities of bodies
+        without a joint are among the 12 n_bodies."""
+        roots = self._roots()
+        n, axes = self.sim.model.n_bodies, self.sim.model.n_axes
+        half = 6 * len(roots) + axes
+        columns = (12 * roots[:, None] + np.arange(12)).reshape(-1, 2, 6).swapaxes(0, 1).reshape(2, -1)
+        sizes = {"after_bar": 12 * n, "angle_after_bar": axes, "rate_after_bar": axes}
+        units = {name: np.zeros((2 * half, size)) for name, size in sizes.items()}
+        for part, coordinate in enumerate(("angle_after_bar", "rate_after_bar")):
+            units["after_bar"][part * half + np.arange(6 * len(roots)), columns[part]] = 1.0
+            units[coordinate][part * half + 6 * len(roots) + np.arange(axes), np.arange(axes)] = 1.0
+        return [Flow(name, unit) for name, unit in units.items() if unit.size], columns
 
     def _roots(self) -> NDArray[np.int64]:
         """The bodies without a joint; InputError if joint coordinates do not describe the mechanism, or not yet."""

@@ -148,8 +148,11 @@ class Lanes:
         parts = [self.store.without_room().tobytes(), self.elapsed().tobytes()]
         for group in range(self.store.groups if self.store.features.touches else 0):
             memory = self.memory(group)
-            used = int((memory["memory_key"] > 0).any((1, 2)).sum())
-            parts += [np.int64(used).tobytes(), *(field[:used].tobytes() for field in memory.values())]
+            there = memory["memory_key"] > 0
+            used = int(there.any((1, 2)).sum())
+            # beyond the end of a lane's list is what an earlier step left there
+            own = [np.where(there[:used], field[:used], 0.0) for field in memory.values()]
+            parts += [np.int64(used).tobytes(), *(field.tobytes() for field in own)]
         return b"".join(parts)
 
     def fits(self, data: bytes) -> bool:

@@ -28,7 +28,8 @@ _pull_back, _push_forward = jit.kernel(pull_back), jit.kernel(push_forward)
 
 class Flow(NamedTuple):
     """A field of the gradient store, or of the states if `of_state`, and its numbers at every turn of a call:
-    (turns, num_envs, n), or (turns, n) if they are the same in all environments; -1 for `order` begins at the end."""
+    (turns, num_envs, n), or (turns, n) if they are the same in all environments, n being all of them or the first ones;
+    -1 for `order` begins at the end."""
 
     field: str
     array: Array
@@ -82,8 +83,9 @@ class Linearised:
     def _place(self, flow: Flow) -> tuple[int, ...]:
         """A field in a script, see kernels/threads.py."""
         store = self.states if flow.of_state else self.scratch[0]
-        start, end, _ = store.fields[flow.field]
-        n, array = (end - start) // LANES, flow.array
+        start = store.fields[flow.field][0]
+        array = flow.array
+        n = array.shape[-1]
         per_step = array.strides[0] // 8
         per_env = array.strides[1] // 8 if array.ndim == 3 else 0
         first = array.ctypes.data + (8 * per_step * (len(array) - 1) if flow.order < 0 else 0)
@@ -106,7 +108,7 @@ class Linearised:
     def _copy(self, flow: Flow, t, g: int, turn: int, lanes: slice, into: bool) -> None:
         field = getattr(self.states, flow.field)[g] if flow.of_state else getattr(t, flow.field)
         count = lanes.stop - lanes.start
-        view = field.reshape(-1, LANES)[:, :count]
+        view = field.reshape(-1, LANES)[: flow.array.shape[-1], :count]
         row = flow.array[turn if flow.order > 0 else len(flow.array) - 1 - turn]
         if into:
             view[...] = (row[lanes] if row.ndim == 2 else np.broadcast_to(row, (count, len(row)))).T

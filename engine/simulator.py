@@ -130,7 +130,8 @@ class Simulator(Readouts):
         (`save` keeps them). A state with a NaN, an open joint, a hard contact too deep or a coordinate beyond its
         limits raises StateError and changes nothing. `overlap="separate"` moves what overlaps apart, by the smallest
         motion that joints and limits allow (docs/contact.md); StateError if there is none. `"keep"` leaves colliders
-        in each other, to be pushed apart slowly.
+        in each other, to be pushed apart slowly, and coordinates beyond their limits, which push them
+        back at a bounded speed.
         """
         given = {name: value for name, value in zip("xqvw", (x, q, v, w), strict=True) if value is not None}
         env = chosen(mask, self.num_envs)

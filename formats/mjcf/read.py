@@ -64,7 +64,7 @@ class MjcfModel:
     def joint_state(self, qpos: ArrayLike, qvel: ArrayLike | None = None) -> dict[str, Array]:
         """MuJoCo's coordinates (..., nq) and velocities (..., nv) as arguments of `sim.set_joint_state`.
 
-        `sim.set_joint_state(**model.joint_state(qpos, qvel))`; leading shape () or (num_envs,).
+        Pass them on with `**`; leading shape () or (num_envs,).
         """
         p = self._checked(qpos, len(self.qpos0), "qpos")
         u = np.zeros((*p.shape[:-1], self._nv)) if qvel is None else self._checked(qvel, self._nv, "qvel")
@@ -196,6 +196,8 @@ def read_mjcf(
     notes = Notes(name, omit)
     check_features(model, notes)
     flags = _flags(model)
+    for flag in sorted(flags & {"ACTUATION", "DAMPER", "FRICTIONLOSS", "LIMIT", "SPRING"}):
+        notes.refuse(f"the flag that disables {flag.lower()}")
     rigid = Rigid(model, notes)
     if not rigid.groups:
         raise MjcfError(f"{name}: nothing in it can move; give a body a joint")

@@ -37,6 +37,7 @@ def test_text_and_file(tmp_path):
         ('<mujoco><include file="other.xml"/></mujoco>', "root="),
         (scene(inside='<geom size="1"/>'), "nothing in it can move"),
         (scene('<option density="1000"/>'), "fluid drag"),
+        (scene('<option><flag limit="disable"/></option>'), "disables limit"),
         (
             scene(after='<actuator><muscle joint="j"/></actuator>', inside=BODY.replace("<joint", '<joint name="j"')),
             "act",
