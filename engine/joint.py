@@ -63,7 +63,6 @@ OPTIONS = {
     "stiffness": (0.0, _NOT_NEGATIVE),
     "rest": (0.0, _ANY),
     "damping": (0.0, _NOT_NEGATIVE),
-    "armature": (0.0, _NOT_NEGATIVE),
     "kp": (0.0, _NOT_NEGATIVE),
     "kd": (0.0, _NOT_NEGATIVE),
     "target": (0.0, _ANY),
@@ -92,7 +91,6 @@ class Joint:
     One entry per free axis (n_free,), translations first; SI units, N and m or N m and rad:
     stiffness, rest: spring, effort -stiffness (coordinate - rest); variational, it keeps its energy.
     damping: damper, effort -damping velocity; like drives, it acts at the end of a step, stable at any gain.
-    armature: inertia of the motion along the axis itself, as of a rotor behind a gear; effort -armature acceleration.
     kp, kd, target, target_velocity: PD drive; effort_limit: the largest magnitude of its effort.
     armature: inertia that moves with the axis alone, kg or kg m^2, such as a motor's rotor times the square of its gear
         ratio: energy armature velocity^2 / 2. One for all axes where three rotations are free.
@@ -117,7 +115,6 @@ class Joint:
     stiffness: Array
     rest: Array
     damping: Array
-    armature: Array
     kp: Array
     kd: Array
     target: Array
@@ -268,10 +265,6 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, held: NDArray[np.boo
         if (kind == "floating" or n_free == 0) and (values != default).any():
             raise MechanismError(f"{what}: {option} has no free axis to act on in a joint of kind {kind!r}")
         resolved[option] = read_only(np.array(np.broadcast_to(values, (n_free,))))
-    if turns == 3 and resolved["armature"].any():
-        raise MechanismError(
-            f"{what}: armature is for sliding axes and joints with one or two free rotations, not three"
-        )
     if not (resolved["lower"] < resolved["upper"]).all():
         lower, upper = resolved["lower"].tolist(), resolved["upper"].tolist()
         raise MechanismError(f"{what}: lower must be less than upper, got lower {lower} and upper {upper}")

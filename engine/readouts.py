@@ -215,7 +215,6 @@ class Readouts:
         motion = self.joint_positions(), self.joint_velocities(), h0
         stretch = coordinates.stretches(self.model, *motion, self._lanes.values("rest"))
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
-        rotors = 0.5 * (self._lanes.values("armature") * motion[1] ** 2).sum(-1)
         if any(law.compliance > 0.0 for law in self.model.pair_laws):
             stored = stored + self._stored_energy()
         return stored + diagnostics.energy(self.model, x, v, w, *parts, stretch, self.parameter("armature"), motion[1])
