@@ -89,8 +89,7 @@ def law(s, t, a, phi, effort):
     rate = (phi - last) / h
     motor = effort + kp * (s.target[a][0] - phi) + kd * (s.target_velocity[a][0] - rate)
     pull = 0.5 * stiffness * ((h0 / h) * (last - 0.5 * h0 * s.rate[a][0] - rest) + (0.5 * (last + phi) - rest))
-    armature = s.armature[a][0]
-    passive = -1.0 * pull - damping * rate - armature / h * (rate - s.rate[a][0])
+    passive = -1.0 * pull - damping * rate
     t.drive_slope[a][0] = kp + kd / h
     t.passive_slope[a][0] = 0.25 * stiffness + damping / h
     if s.features.armature:
