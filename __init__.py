@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
 from vigym.engine.inverse_kinematics import inverse_kinematics
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
+from vigym.engine.surface import Surface
 from vigym.envs.registration import register as _register
 from vigym.formats.urdf import UrdfError, UrdfModel, UrdfWarning, load_urdf, read_urdf
 from vigym.moved import install as _install_old_names
 from vigym.view.replay.replay import Replay
 
 if TYPE_CHECKING:
+    from vigym.formats.mjcf.read import MjcfModel, load_mjcf, read_mjcf
+    from vigym.formats.mjcf.source import MjcfError, MjcfWarning
     from vigym.formats.mjcf.write import to_mjcf
     from vigym.formats.pybullet.convert import to_pybullet
 
@@ -25,11 +29,19 @@ __version__ = "0.1.0"
 _install_old_names()
 _register()
 
-_LATER = {"to_mjcf": "vigym.formats.mjcf.write", "to_pybullet": "vigym.formats.pybullet.convert"}
+_LATER = {
+    "MjcfError": "vigym.formats.mjcf.source",
+    "MjcfModel": "vigym.formats.mjcf.read",
+    "MjcfWarning": "vigym.formats.mjcf.source",
+    "load_mjcf": "vigym.formats.mjcf.read",
+    "read_mjcf": "vigym.formats.mjcf.read",
+    "to_mjcf": "vigym.formats.mjcf.write",
+    "to_pybullet": "vigym.formats.pybullet.convert",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """The converters to other engines, loaded when they are first used."""
+    """The converters from and to other engines, loaded when they are first used."""
     if name not in _LATER:
         raise AttributeError(f"module 'vigym' has no attribute {name!r}")
     from importlib import import_module
@@ -46,21 +58,29 @@ __all__ = [
     "BusyError",
     "Capsule",
     "Cylinder",
+    "Hull",
     "InputError",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",
+    "Mesh",
+    "MjcfError",
+    "MjcfModel",
+    "MjcfWarning",
     "Plane",
     "Replay",
     "Simulator",
     "Sphere",
     "StateError",
+    "Surface",
     "UrdfError",
     "UrdfModel",
     "UrdfWarning",
     "VigymError",
     "inverse_kinematics",
+    "load_mjcf",
     "load_urdf",
+    "read_mjcf",
     "read_urdf",
     "to_mjcf",
     "to_pybullet",

@@ -30,7 +30,7 @@ def check_state(
     model: Model,
     dt: float,
     state: State,
-    limits: tuple[Array, Array],
+    limits: tuple[Array, Array] | None,
     env: NDArray[np.int64],
     phi: Array,
     *,
@@ -38,7 +38,8 @@ def check_state(
 ) -> None:
     """Raise a StateError that names the first thing wrong with the states of the environments numbered `env`.
 
-    limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...)
+    limits: bounds and flags of the free axes, as the kernels keep them (len(env), n_axes, ...); None if coordinates may
+    be beyond them
     phi: joint coordinates (len(env), n_axes), with their full turns
     closed: the poses were made from joint coordinates, so that no joint can be open
     """
@@ -62,6 +63,8 @@ def check_state(
                 f"joint {name!r} of environment {env[k]} is open by {error[k, j, slot]:.3g} "
                 f"{'m' if slot < 3 else 'rad'}: set poses that close it, or use set_joint_state"
             )
+    if limits is None:
+        return
     bounds, bounded = limits
     allowed = slot_slacks(model)[model.joint_table.free]
     for side, pair, excess in (("lower", LOW, bounds[..., LOW] - phi), ("upper", HIGH, phi - bounds[..., HIGH])):

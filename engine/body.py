@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.errors import MechanismError
 from vigym.engine.shapes import Shape, mass_properties
+from vigym.engine.surface import Surface
 from vigym.engine.validation import (
     Array,
     identifier,
@@ -76,6 +77,8 @@ def make_body(
     name = identifier(name, "body name")
     what = f"body {name!r}"
     parts = _shapes(shapes, f"{what}: shapes")
+    if any(isinstance(part, Surface) for part in parts):
+        raise MechanismError(f"{what}: shapes must be solids; a Surface is only drawn: give it in visuals")
     if mass is not None:
         mass = number(mass, f"{what}: mass", above=0.0)
     if density is not None:
@@ -109,7 +112,7 @@ def make_body(
 
 
 def _shapes(shapes: Any, what: str) -> tuple[Shape, ...]:
-    expected = "a sequence of Sphere, Box, Cylinder or Capsule"
+    expected = "a sequence of Sphere, Box, Cylinder, Capsule, Hull or Mesh"
     try:
         parts = tuple(shapes)
     except TypeError as cause:

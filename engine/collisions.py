@@ -1,5 +1,6 @@
 """Colliders of a batch of environments: distances, overlap, and what touches."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,8 +47,20 @@ def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts
     """Contacts between colliders that `lanes` remember, of one environment or of all."""
     couples = np.array(model.couples, np.int64).reshape(-1, 2)
     which = range(lanes.num_envs) if env is None else indices([env], "env", lanes.num_envs)
-    parts: dict[str, list[Array]] = {name: [np.zeros(0)] for name in ("env", "key", "gap")}
-    parts |= {name: [np.zeros((0, 3))] for name in ("point", "normal", "impulse")}
+    found = remembered(lanes, which, {"key": 1, "gap": 1, "point": 3, "normal": 3, "impulse": 3})
+    return Contacts(
+        env=found["env"].astype(np.int64),
+        collider=couples[couple_of(found["key"][:, 0])],
+        position=found["point"],
+        normal=found["normal"],
+        gap=found["gap"][:, 0],
+        force=found["impulse"] / dt,
+    )
+
+
+def remembered(lanes: Lanes, which: Iterable[int], sizes: Mapping[str, int]) -> dict[str, Array]:
+    """What the last step left of contacts, one row each, by name: columns of the memory, and the environment (k,)."""
+    parts = {"env": [np.zeros(0)]} | {name: [np.zeros((0, size))] for name, size in sizes.items()}
     for number in which:
         group, lane = divmod(number, LANES)
         memory = lanes.memory(group)
@@ -55,19 +68,28 @@ def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts
             continue
         used = memory["memory_key"][:, 0, lane] > 0
         parts["env"].append(np.full(used.sum(), number))
-        parts["key"].append(memory["memory_key"][used, 0, lane])
-        parts["gap"].append(memory["memory_gap"][used, 0, lane])
-        for name in ("point", "normal", "impulse"):
+        for name in sizes:
             parts[name].append(memory[f"memory_{name}"][used, :, lane])
-    found = {name: np.concatenate(rows) for name, rows in parts.items()}
-    return Contacts(
-        env=found["env"].astype(np.int64),
-        collider=couples[((found["key"] - 1) // KEYS).astype(np.int64)],
-        position=found["point"],
-        normal=found["normal"],
-        gap=found["gap"],
-        force=found["impulse"] / dt,
-    )
+    return {name: np.concatenate(rows) for name, rows in parts.items()}
+
+
+def couple_of(key: Array) -> NDArray[np.int64]:
+    """Numbers of the couples whose contacts have these keys."""
+    return ((key - 1) // KEYS).astype(np.int64)
+
+
+def stored_energy(model: Model, lanes: Lanes) -> Array:
+    """Energy of the springs of soft couples, as the last step left them, J (num_envs,)."""
+    energy = np.zeros(lanes.num_envs)
+    found = remembered(lanes, range(lanes.num_envs), {"key": 1, "gap": 1})
+    env, couple, gap = found["env"].astype(np.int64), couple_of(found["key"][:, 0]), found["gap"][:, 0]
+    first, second = np.array(model.couples).T
+    own = np.array([law.get("compliance", -1.0) for law in model.own_laws])
+    compliance = lanes.values("collider_compliance")
+    compliance = np.where(own < 0.0, compliance[:, first] + compliance[:, second], own)[env, couple]
+    soft = compliance > 0.0
+    np.add.at(energy, env[soft], 0.5 * np.minimum(gap[soft], 0.0) ** 2 / compliance[soft])
+    return energy
 
 
 def net_forces(model: Model, lanes: Lanes, forces: Array, dt: float) -> Array:

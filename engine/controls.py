@@ -92,6 +92,7 @@ class Controls:
     """The controls of the environments in `lanes`, a batch of `model`.
 
     nonzero: controls of the last step that may differ from zero, and are not kept
+    clamps: whether some efforts are cut to a limit before a step
     """
 
     def __init__(self, model: Model, lanes: Lanes) -> None:
@@ -101,7 +102,7 @@ class Controls:
         }
         self._driven = model.driven_axes
         self._has_drives = bool(self._driven.any())
-        self._clamps = bool((np.isfinite(model.per_axis("effort_limit")) & ~self._driven).any())
+        self.clamps = bool((np.isfinite(model.per_axis("effort_limit")) & ~self._driven).any())
         self.nonzero = MOMENTARY
         self._desks: dict[str, Desk] = {}  # made when first used
         self._limit: Array | None = None  # see `effort_limit`; looked up when it is needed
@@ -184,13 +185,13 @@ class Controls:
             if desk is None:
                 desk = self._desks[name] = Desk(n, shape, self._lanes.writable(name))
             np.copyto(desk.values, value)
-            if desk.cut(self.effort_limit() if name == "effort" and self._clamps else desk.unlimited):
+            if desk.cut(self.effort_limit() if name == "effort" and self.clamps else desk.unlimited):
                 return Track(name, desk.values)
         return self._track(name, batch(value, name, n, shape, InputError))
 
     def _track(self, name: str, value: Array) -> Track:
         """The field of a checked control, and its values; efforts within their limits."""
-        if name == "effort" and self._clamps:
+        if name == "effort" and self.clamps:
             limit = self.effort_limit()
             value = np.maximum(np.minimum(value, limit), -limit)
         return Track(name, value)

@@ -16,12 +16,15 @@ def energy(
     inertia: Array,
     stiffness: Array,
     stretch: Array,
+    armature: Array,
+    rates: Array,
 ) -> Array:
-    """Kinetic energy, potential energy of gravity (zero at the origin) and of joint springs, J (N,).
+    """Kinetic energy, of rotors too, potential energy of gravity (zero at the origin) and of joint springs, J (N,).
 
     Velocities are means over a step, so x and the stretch of the springs should be those in its middle.
     """
     kinetic = 0.5 * (mass * (v * v).sum(-1)).sum(-1) + 0.5 * np.einsum("nbi,nbij,nbj->n", w, inertia, w)
+    kinetic = kinetic + 0.5 * (armature * rates**2).sum(-1)
     height = -np.einsum("nb,nbi,i->n", mass, x, model.mechanism.gravity)
     springs = 0.5 * (stiffness * stretch**2).sum(-1)
     return kinetic + height + springs

@@ -86,14 +86,18 @@ class Dynamics:
         articulated.jacobian(*columns, *self._directions(x, q), x, body, where, out)
         return out
 
-    def mass_matrix(self, x: Array, q: Array, mass: Array, inertia: Array) -> Array:
-        """M (N, n_velocities, n_velocities)."""
+    def mass_matrix(self, x: Array, q: Array, mass: Array, inertia: Array, armature: Array) -> Array:
+        """M (N, n_velocities, n_velocities), with the rotors (N, n_axes) of the tree's joints on its diagonal."""
         number = self.columns.number
         out = np.zeros((len(x), number, number))
         columns = self._order, self._parent, self.columns.first, self.columns.count
         n = x.shape[1]
         room = np.empty(n), np.empty((1, n, 3)), np.empty((n, 3, 3))
         articulated.mass_matrix(*columns, *self._directions(x, q), mass, inertia, x, q, *room, out)
+        axes = self._model.tree_table.axis
+        axes = axes[axes >= 0]
+        turned = number - self._model.n_axes + axes
+        out[:, turned, turned] += armature[:, axes]
         return out
 
     def bias(self, x: Array, q: Array, mass: Array, inertia: Array, u: Array) -> Array:

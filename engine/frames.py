@@ -2,13 +2,16 @@
 
     8 bytes                           MAGIC
     uint32 n, uint32 crc, n bytes     JSON: what it shows (bodies, shapes, colliders, contacts), time step, columns
+    uint32 n, uint32 crc, n bytes     in version 3, for each mesh that is drawn: uint32 vertices, uint32 faces, float32
+                                      coordinates, int32 faces
+    ...
     uint32 n, uint32 crc, n bytes     a frame: uint32 step, uint32 flags, float32 numbers, column after column; then
                                       one TOUCH for each contact between colliders, as many as there are
     ...
     uint32 0, uint32 0                the end; missing if whoever recorded did not come to it
 
 Numbers are little-endian, checksums are CRC-32. Files of version 1 are read as well: they have no colliders, and no
-column of touching points.
+column of touching points. Version 2 is version 3 without meshes, and written where there are none.
 """
 
 import math
@@ -24,7 +27,8 @@ from vigym.engine.errors import InputError
 from vigym.engine.rotation import Array
 
 MAGIC = b"vigym r2"
-VERSIONS = {b"vigym r1": 1, MAGIC: 2}
+MAGIC_MESHES = b"vigym r3"
+VERSIONS = {b"vigym r1": 1, MAGIC: 2, MAGIC_MESHES: 3}
 HEAD = struct.Struct("<II")  # bytes that follow, their checksum
 LARGEST = float(np.finfo(np.float32).max)  # number of a frame
 START = 1  # flag: this frame does not follow from the one before

@@ -1,23 +1,22 @@
 """Derivatives of the last step by the implicit function theorem: at the solution, K dy = -d(residual)/d(input).
 
-The kernels run uncompiled here, with one LANE per input: first on complex numbers, where an imaginary step of one input
-gives the derivative of every residual exactly; then on real numbers, where the same elimination that solves a step
-solves for all inputs at once. One more lane, without any step, is the zero that is subtracted.
+This is the way that covers everything, and takes thousands of steps' time; derivatives.py asks for it where the
+compiled kernels (linearised.py) do not know what a mechanism, or a step, has. The kernels run uncompiled here, with one
+LANE per input: first on complex numbers, where an imaginary step of one input gives the derivative of every residual
+exactly; then on real numbers, where the same elimination that solves a step solves for all inputs at once. One more
+lane, without any step, is the zero that is subtracted.
 
 A step with a rebound is three solves (kernels/impact.py): what depends on the unknowns of one is perturbed with them in
 the next.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine import parameters
-from vigym.engine.controls import CONTROLS
-from vigym.engine.errors import InputError
 from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
 from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, measure, residual, start, substitute
 from vigym.engine.kernels.quaternion import matrix, matvec, store
@@ -25,7 +24,6 @@ from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.recalled import copy_contacts, recall_contacts
 from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
-from vigym.engine.validation import words
 
 if TYPE_CHECKING:
     from vigym.engine.simulator import Simulator
@@ -40,77 +38,30 @@ UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 Step = tuple[str, int, int]  # one input: a field, an entity of it, a column
 Stores = Sequence[tuple[Group, Group]]  # state and scratch: of complex numbers, of real ones
 INTEGERS = ("room", "columns_of")  # of the state store, which are not of environments
-SEVERAL = ("force", "torque", "inertia")  # have several columns
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
-    Where the arms of joints were even (kernels/arms.py), they are taken as even as they were.
-
-    state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
-    effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
-    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
-    """
-
-    state: Array
-    effort: Array
-    others: dict[str, Array] = field(default_factory=dict)
-
-    def __getitem__(self, name: str) -> Array:
-        known = {"state": self.state, "effort": self.effort} | self.others
-        if name not in known:
-            raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
-        return known[name]
 
 
 def steps_of(sim: "Simulator", name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
-    if name not in CONTROLS:
-        parameters.shape(sim.model, name)  # InputError if there is no such parameter
     field = parameters.FIELDS.get(name, name)
     _, entities, columns, _ = getattr(sim._lanes.store, field).shape
     return [(field, entity, column) for entity in range(entities) for column in range(columns)]
 
 
-def gradients(sim: "Simulator", effort_limit: Array, names: Sequence[str] = ()) -> Gradients:
-    """Derivatives of the last step of every environment, also by the inputs `names`; efforts were cut to
-    `effort_limit` (num_envs, n_axes) before the step."""
-    words(names, "inputs", InputError)
-    names = [name for name in dict.fromkeys(names) if name not in ("state", "effort")]
-    status = sim.status
-    if (bad := np.flatnonzero(~status.converged | (status.substeps != 1))).size:
-        reason = "was not a single one" if status.substeps[bad[0]] > 1 else "did not happen"
-        raise InputError(f"environment {bad[0]} has no gradients: its last step {reason}")
-    if sim.model.features.bounce and (cut := np.flatnonzero(lowered(sim))).size:
-        raise InputError(
-            f"environment {cut[0]} has no gradients: the rebound in its last step was lowered, not to create energy"
-        )
-    if sim.model.touches and (bounced := np.flatnonzero(sim._get("rebounds") > 0)).size:
-        raise InputError(f"environment {bounced[0]} has no gradients: a rebound in a mechanism whose bodies may touch")
+def gradients(sim: "Simulator", names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
+    """Derivatives of the last step of the environments `envs` by "state" and by the inputs `names`: (len(envs),
+    12 n_bodies, numbers of the input), each as the state store has it."""
     bodies = 12 * sim.model.n_bodies
-    steps = {name: steps_of(sim, name) for name in ("effort", *names)}
+    steps = {name: steps_of(sim, name) for name in names if name != "state"}
     flat = [step for group in steps.values() for step in group]
     fields = {name: sim._get(name) for name in sim._lanes.store.fields if name not in INTEGERS}
-    columns = np.zeros((sim.num_envs, bodies, bodies + len(flat)))
+    columns = np.zeros((len(envs), bodies, bodies + len(flat)))
     size = 1 if sim.model.touches else max(1, MOST_LANES // (columns.shape[-1] + 1))
-    for first in range(0, sim.num_envs, size):
-        envs = slice(first, first + size)
-        columns[envs] = _columns(sim, first, {name: value[envs] for name, value in fields.items()}, flat)
+    for first in range(0, len(envs), size):
+        part = envs[first : first + size]
+        some = {name: value[part] for name, value in fields.items()}
+        columns[first : first + size] = _columns(sim, int(part[0]), some, flat)
     ends = np.cumsum([bodies, *map(len, steps.values())])
-    state, effort, *others = np.split(columns, ends[:-1], axis=-1)
-    # an effort at its limit passes no more: what counts then is the limit
-    applied, limit = fields["effort"][:, None, :, 0], effort_limit[:, None]
-    free = np.abs(applied) < limit
-    found = dict(zip(names, others, strict=True))
-    if "effort_limit" in found:
-        found["effort_limit"] = found["effort_limit"] + effort * np.where(free, 0.0, np.sign(applied))
-    for name in found.keys() & set(SEVERAL):
-        found[name] = found[name].reshape(sim.num_envs, bodies, sim.model.n_bodies, -1)
-    if "inertia" in found:  # a change of both entries of a symmetric pair is half from each
-        half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
-        found["inertia"] = (found["inertia"][..., parameters.NINE] * half).reshape(*found["inertia"].shape[:-1], 3, 3)
-    return Gradients(state, effort * free, found)
+    return dict(zip(["state", *steps], np.split(columns, ends[:-1], axis=-1), strict=True))
 
 
 def lowered(sim: "Simulator") -> NDArray[np.bool_]:

@@ -68,6 +68,7 @@ OPTIONS = {
     "target": (0.0, _ANY),
     "target_velocity": (0.0, _ANY),
     "effort_limit": (np.inf, _POSITIVE),
+    "armature": (0.0, _NOT_NEGATIVE),
     "lower": (-np.inf, _LIMIT),
     "upper": (np.inf, _LIMIT),
     "friction": (0.0, _NOT_NEGATIVE),
@@ -91,6 +92,8 @@ class Joint:
     stiffness, rest: spring, effort -stiffness (coordinate - rest); variational, it keeps its energy.
     damping: damper, effort -damping velocity; like drives, it acts at the end of a step, stable at any gain.
     kp, kd, target, target_velocity: PD drive; effort_limit: the largest magnitude of its effort.
+    armature: inertia that moves with the axis alone, kg or kg m^2, such as a motor's rotor times the square of its gear
+        ratio: energy armature velocity^2 / 2. One for all axes where three rotations are free.
     lower, upper: range of the coordinate; infinite when there is no limit.
     friction: dry friction, the largest magnitude of its effort.
     start: coordinate at which environments start; 0, or the limit next to it, unless given.
@@ -117,6 +120,7 @@ class Joint:
     target: Array
     target_velocity: Array
     effort_limit: Array
+    armature: Array
     lower: Array
     upper: Array
     friction: Array
@@ -198,7 +202,7 @@ def make_joint(
         orientation=read_only(unit_quaternion(orientation, f"{what}: orientation")),
         basis=read_only(_basis(kind, axis, axis2, what)),
         constrained=held,
-        **_axis_options(options, kind, 6 - int(held.sum()), what),
+        **_axis_options(options, kind, held, what),
     )
 
 
@@ -244,8 +248,9 @@ def _allowed(values: Array, rule: str) -> bool:
     return bool(np.isfinite(values).all() and (rule == _ANY or (values >= 0.0).all()))
 
 
-def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: str) -> dict[str, Array]:
+def _axis_options(options: dict[str, ArrayLike], kind: str, held: NDArray[np.bool_], what: str) -> dict[str, Array]:
     """Every option of `OPTIONS` as an array (n_free,): given and checked, or at its default."""
+    n_free, three_turns = 6 - int(held.sum()), not held[3:].any()
     if unknown := options.keys() - OPTIONS.keys():
         raise TypeError(f"unexpected joint options: {', '.join(sorted(unknown))}")
     resolved = {}
@@ -266,6 +271,9 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, n_free: int, what: s
     for option, gain in _NEEDED.items():
         if ((resolved[option] != 0.0) & (resolved[gain] == 0.0)).any():
             raise MechanismError(f"{what}: {option} has no effect without {gain}; give both")
+    turns = resolved["armature"][-3:] if three_turns else np.zeros(1)
+    if np.ptp(turns) > 0:
+        raise MechanismError(f"{what}: armature must be the same about three free rotations, got {turns.tolist()}")
     within = np.clip(resolved["start"], resolved["lower"], resolved["upper"])
     if "start" in options and (within != resolved["start"]).any():
         raise MechanismError(f"{what}: start must lie within lower and upper, got {show(options['start'])}")

@@ -148,8 +148,11 @@ class Lanes:
         parts = [self.store.without_room().tobytes(), self.elapsed().tobytes()]
         for group in range(self.store.groups if self.store.features.touches else 0):
             memory = self.memory(group)
-            used = int((memory["memory_key"] > 0).any((1, 2)).sum())
-            parts += [np.int64(used).tobytes(), *(field[:used].tobytes() for field in memory.values())]
+            there = memory["memory_key"] > 0
+            used = int(there.any((1, 2)).sum())
+            # beyond the end of a lane's list is what an earlier step left there
+            own = [np.where(there[:used], field[:used], 0.0) for field in memory.values()]
+            parts += [np.int64(used).tobytes(), *(field.tobytes() for field in own)]
         return b"".join(parts)
 
     def fits(self, data: bytes) -> bool:
@@ -273,18 +276,19 @@ class Lanes:
         self.is_published = False
         tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
         head = [self.num_envs, LANES, self.store.slab.strides[0], len(inward), len(outward)]
-        places = [self._place(track) for track in tracks]
+        places = [self.place(track) for track in tracks]
         for done, size in parts(steps, self._first_part):
             script = list(head)
-            for (field, array, n), track in zip(places, tracks, strict=True):
-                script += field, array + done * track.array.strides[0], n
+            for (column, field, array, *sizes), track in zip(places, tracks, strict=True):
+                script += column, field, array + done * track.array.strides[0], *sizes
             numbers = np.array(script, np.int64)
             self._share(size, done > 0, numbers.ctypes.data)
 
-    def _place(self, track: Track) -> tuple[int, int, int]:
-        """Address of the field in the first group, and of the array; how many numbers an environment has."""
-        start, _, (n, k, _) = self.store.fields[track.field]
-        return self.store.slab.ctypes.data + WORD * start, track.array.ctypes.data, n * k
+    def place(self, track: Track) -> tuple[int, ...]:
+        """A field of the states in a script, see kernels/threads.py."""
+        start, end, _ = self.store.fields[track.field]
+        n = (end - start) // LANES
+        return -1, self.store.slab.ctypes.data + WORD * start, track.array.ctypes.data, n, n, n * self.num_envs
 
     @cached_property
     def _plan(self) -> Plan:

@@ -14,7 +14,7 @@ from vigym.engine.kernels import axis, cone, geometry, layout
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
-PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity")
+PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 # Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
 MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
@@ -81,6 +81,7 @@ class Model:
             held=bool(self.held.any()),
             sags=self._touching(self.tied | self.wedged) or self.touches,
             touches=self.touches,
+            armature=any(joint.armature.any() for joint in mechanism.joints),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -349,7 +350,7 @@ def axis_pairs(joint: Joint) -> set[int]:
 
 def has_law(joint: Joint) -> bool:
     """Whether anything but a plain effort acts on a free axis."""
-    acting = (joint.stiffness > 0) | (joint.damping > 0) | driven(joint)
+    acting = (joint.stiffness > 0) | (joint.damping > 0) | (joint.armature > 0) | driven(joint)
     return bool(acting.any()) or bool(axis_pairs(joint))
 
 

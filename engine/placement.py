@@ -40,7 +40,7 @@ class Placement:
         x, q, phi = coordinates.start(self._model)
         state, rates, h0 = State(x, q, np.zeros_like(x), np.zeros_like(x)), np.zeros_like(phi), np.array([self._dt])
         if overlap == "separate":
-            self._check(self._all[:1], state, phi)
+            self._check(self._all[:1], state, phi, overlap)
             state, phi = self._apart(self._all[:1], state, phi, rates, h0)
         self._put(self._all, state, phi, rates, h0)
 
@@ -48,7 +48,7 @@ class Placement:
         """Check where environments were made, when that is first used."""
         if not self.is_checked:
             state = State(*(self._lanes.get(name) for name in "xqvw"))
-            self._check(self._all, state, self._lanes.values("angle"))
+            self._check(self._all, state, self._lanes.values("angle"), self._overlap)
             self._write(self._all, self._overlap)
 
     def set(self, env: Indices, given: Mapping[str, Any], overlap: str) -> None:
@@ -58,7 +58,7 @@ class Placement:
             phi = coordinates.positions(model, new.x, new.q)
         else:
             phi = self._lanes.values("angle")[env]  # with the turns counted so far
-        self._check(env, new, phi)
+        self._check(env, new, phi, overlap)
         h0 = self._step_before(new.w)
         rates = coordinates.velocities(model, *new, h0)
         if overlap == "separate":
@@ -86,7 +86,7 @@ class Placement:
         new = self._state_of(phi, rates, root, h0)
         if model.loops.joints:  # joints that close loops have coordinates of their own
             phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
-        self._check(env, new, phi, closed=not model.loops.joints)
+        self._check(env, new, phi, overlap, closed=not model.loops.joints)
         if overlap == "separate":
             new, phi = self._apart(env, new, phi, rates, h0)
         self._write(env, overlap, new, phi, rates, h0)
@@ -175,9 +175,10 @@ class Placement:
         halvings = np.minimum(np.ceil(np.log2(np.maximum(spin * self._dt / MOST_TURN, 1.0))), np.log2(TICKS))
         return self._dt / 2.0**halvings
 
-    def _check(self, env: Indices, state: State, phi: Array, closed: bool = False) -> None:
-        """Check all but contacts, before anything is written."""
-        limits = self._lanes.get("bounds")[env], self._lanes.get("bounded")[env]
+    def _check(self, env: Indices, state: State, phi: Array, overlap: str, closed: bool = False) -> None:
+        """Check all but contacts, before anything is written; limits only if `overlap` is not to be kept."""
+        kept = overlap == "keep"
+        limits = None if kept else (self._lanes.get("bounds")[env], self._lanes.get("bounded")[env])
         check_state(self._model, self._dt, state, limits, env, phi, closed=closed)
 
     def _write(self, env: Indices, overlap: str, *state: Any) -> None:

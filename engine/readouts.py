@@ -58,7 +58,8 @@ class Readouts:
 
     def parameter(self, name: str) -> Array:
         """mass, inertia (of bodies), friction, restitution, compliance, contact_damping, offset (of contacts),
-        stiffness, damping, kp, kd, effort_limit or joint_friction (of free joint axes): (num_envs, ...)."""
+        collider_friction, collider_restitution, collider_compliance, collider_damping (of colliders), stiffness,
+        damping, kp, kd, effort_limit, joint_friction or armature (of free joint axes): (num_envs, ...)."""
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 
@@ -103,10 +104,12 @@ class Readouts:
 
     def joint_efforts(self) -> Array:
         """All that acts along the free joint axes in the last step, N or N m (num_envs, n_efforts): efforts, drives,
-        springs, dampers, dry friction and position limits. Of its last part if the step was made in parts; zero in an
-        environment that was set since, or whose step failed."""
+        springs, dampers, dry friction and position limits, not the inertia of rotors. Of its last part if the step was
+        made in parts; zero in an environment that was set since, or whose step failed."""
         x, q, v, w, h0, fresh = (self._get(name) for name in ("x", "q", "v", "w", "h0", "fresh"))
         efforts = self._dynamics.efforts(*coordinates.pose_before(x, q, v, w, h0), self._get("wrench"))
+        if self.model.features.armature:  # inertia, not something that acts
+            efforts = efforts - self._lanes.values("rotor")
         return np.where(fresh[:, None] > 0, 0.0, efforts)
 
     def generalized_velocities(self) -> Array:
@@ -127,9 +130,10 @@ class Readouts:
 
     def mass_matrix(self) -> Array:
         """Mass matrix M by generalized velocities u, (num_envs, n_velocities, n_velocities): u . M u / 2 is the kinetic
-        energy. Joints that close loops have rows and columns of zeros."""
+        energy, that of rotors included. Joints that close loops have rows and columns of zeros."""
         pose = self._get("x"), self._get("q")
-        return self._dynamics.mass_matrix(*pose, self.parameter("mass"), self.parameter("inertia"))
+        parts = self.parameter("mass"), self.parameter("inertia"), self.parameter("armature")
+        return self._dynamics.mass_matrix(*pose, *parts)
 
     def bias_forces(self) -> Array:
         """Coriolis, centrifugal and gravity forces, (num_envs, n_velocities): M du/dt + bias = applied forces, with the
@@ -198,10 +202,12 @@ class Readouts:
         return self._placement.gaps_at(env, x, q)
 
     def energy(self) -> Array:
-        """Kinetic energy and potential energy of gravity and springs, in joints and soft contacts, J (num_envs,).
+        """Kinetic energy, of rotors too, and potential energy of gravity and springs, in joints, soft contacts and soft
+        colliders, J (num_envs,).
 
         Velocities are means over the last step, so heights and joint springs are taken in its middle: free fall keeps
-        the energy, and so does a spring without a damper. Soft contacts count at its end, where they act.
+        the energy, and so does a spring without a damper. Soft contacts and colliders count at its end, where they act;
+        where colliders touch is found by a step, so that theirs is 0 in an environment that was set since.
         """
         (x, _, v, w), h0 = self.state, self._get("h0")
         x = x - 0.5 * h0[:, None, None] * v
@@ -209,7 +215,13 @@ class Readouts:
         motion = self.joint_positions(), self.joint_velocities(), h0
         stretch = coordinates.stretches(self.model, *motion, self._lanes.values("rest"))
         stored = diagnostics.contact_energy(self.contact_gaps(), self.parameter("compliance"))
-        return stored + diagnostics.energy(self.model, x, v, w, *parts, stretch)
+        if any(law.compliance > 0.0 for law in self.model.pair_laws):
+            stored = stored + self._stored_energy()
+        return stored + diagnostics.energy(self.model, x, v, w, *parts, stretch, self.parameter("armature"), motion[1])
+
+    @alone
+    def _stored_energy(self) -> Array:
+        return collisions.stored_energy(self.model, self._lanes)
 
     def momentum(self) -> Array:
         """Linear momentum and angular momentum about the world's origin (num_envs, 6), N s and N m s."""

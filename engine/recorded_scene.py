@@ -5,8 +5,10 @@ recorded is checked by the same rules, so that it can be read.
 """
 
 import json
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import fields
+import struct
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +20,7 @@ from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, rotate
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from vigym.engine.surface import Surface
 from vigym.engine.validation import number, show, unit_vector, vector
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Sphere)}
@@ -28,18 +31,33 @@ HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "wei
 MOST_BYTES = 1 << 22  # of the head
 MOST_PARTS = 6_000  # bodies, shapes, colliders and contacts: a page of them takes half a gigabyte
 MOST_PLANES = 100
+MOST_TRIANGLES = 500_000  # of all meshes as often as they are drawn
+MESH = struct.Struct("<II")  # vertices and faces of a mesh, before their numbers
 MOST_ACTIONS = 100_000
 
 
 # -------------------------------------------------------------------------------------------- written
-def mechanism_to_json(mechanism: Mechanism) -> dict[str, Any]:
+def meshes_of(mechanism: Mechanism, scenery: Iterable[Any]) -> dict[str, Surface]:
+    """The different meshes of all that is drawn, by their content: each is written once."""
+    drawn = [*(shape for body in mechanism.bodies for shape in body.drawn), *scenery]
+    return {shape.content: shape for shape in drawn if isinstance(shape, Surface)}
+
+
+def mesh_to_bytes(surface: Surface) -> bytes:
+    """Vertices and faces, as frames.py has them."""
+    sizes = MESH.pack(len(surface.vertices), len(surface.faces))
+    return sizes + surface.vertices.astype("<f4").tobytes() + surface.faces.astype("<i4").tobytes()
+
+
+def mechanism_to_json(mechanism: Mechanism, meshes: Iterable[str] = ()) -> dict[str, Any]:
     """Parts of a mechanism that are drawn (bodies with their shapes, colliders, contacts), gravity, a usual weight."""
+    known = list(meshes)
     bodies = [
         {
             "name": body.name,
             "mass": body.mass,
             "inertia": body.inertia.tolist(),
-            "shapes": [shape_to_json(shape) for shape in body.drawn],
+            "shapes": [shape_to_json(shape, known) for shape in body.drawn],
         }
         for body in mechanism.bodies
     ]
@@ -54,7 +72,7 @@ def collider_to_json(collider: Collider) -> dict[str, Any]:
     return {name: getattr(collider, name) for name in COLLIDER} | {"shape": shape_to_json(collider.shape)}
 
 
-def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any) -> dict[str, Any]:
+def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any, meshes: Iterable[str] = ()) -> dict[str, Any]:
     """Look of a recording as a user tells it to `Recorder`; InputError if it is anything else."""
     if not isinstance(title, str):
         raise InputError(f"title must be a string, got {show(title)}")
@@ -65,7 +83,7 @@ def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any) -> dict[str
     except Exception as cause:  # numbers of the user's own
         raise InputError(f"camera must be a dictionary of words and numbers, got {show(camera)}") from cause
     try:
-        shapes = [shape_to_json(shape) for shape in scenery]
+        shapes = [shape_to_json(shape, list(meshes)) for shape in scenery]
     except Exception as cause:
         raise InputError(f"scenery must be a list of shapes, got {show(scenery)}") from cause
     try:
@@ -75,8 +93,11 @@ def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any) -> dict[str
     return {"title": title, "camera": view, "scenery": shapes, "planes": ground}
 
 
-def shape_to_json(shape: Shape | Plane) -> dict[str, Any]:
-    """Its kind and its fields."""
+def shape_to_json(shape: Shape | Plane, meshes: Sequence[str] = ()) -> dict[str, Any]:
+    """Its kind and its fields; instead of vertices and faces, the place of its mesh among those of the file."""
+    if isinstance(shape, Surface):
+        placed = {name: getattr(shape, name) for name in ("position", "orientation", "color")}
+        return {"kind": "Surface", "mesh": meshes.index(shape.content)} | placed
     return {"kind": type(shape).__name__} | {field.name: getattr(shape, field.name) for field in fields(shape)}
 
 
@@ -109,15 +130,20 @@ class Scene(NamedTuple):
     planes: list[tuple[Array, float]] | None
 
 
-def read_scene(text: bytes, version: int) -> Scene:
-    """The scene that the JSON of a recording of that version describes; ValueError if there can be none."""
+def read_scene(text: bytes, version: int, chunks: Iterable[bytes] = ()) -> Scene:
+    """The scene that the JSON of a recording of that version describes; ValueError if there can be none.
+
+    chunks: what follows in the file; the meshes are taken from there
+    """
     head = read_head(text, version)
+    meshes = read_meshes(head, chunks) if version > 2 else []
     dt = number(head["dt"], "dt", InputError, above=0.0)
-    scenery = [read_shape(shape) for shape in head["scenery"]]
+    scenery = [read_shape(shape, meshes=meshes) for shape in head["scenery"]]
     env = head.get("env", 0)
     if type(env) is not int or not 0 <= env < 1 << 31:
         raise InputError(f"env must be the number of an environment, got {show(env)}")
-    columns, mechanism, planes = read_columns(head, version), read_mechanism(head), read_planes(head["planes"])
+    columns, mechanism, planes = read_columns(head, version), read_mechanism(head, meshes), read_planes(head["planes"])
+    check_triangles(mechanism, scenery)
     weight = head["weight"]
     if version == 1:
         weight = (np.linalg.norm(mechanism.gravity) or 9.81) * sum(body.mass for body in mechanism.bodies)
@@ -150,6 +176,32 @@ def read_head(text: bytes, version: int) -> dict[str, Any]:
     return head
 
 
+def read_meshes(head: Mapping[str, Any], chunks: Iterable[bytes]) -> list[Surface]:
+    """The meshes that follow the head, as many as it says."""
+    n = head.get("meshes")
+    if type(n) is not int or not 0 <= n <= MOST_PARTS:
+        raise InputError(f"meshes must be their number, 0 to {MOST_PARTS}, got {show(n)}")
+    found: list[Surface] = []
+    for data in islice(chunks, n):
+        vertices, faces = MESH.unpack_from(data) if len(data) >= MESH.size else (0, 0)
+        if len(data) != MESH.size + 12 * (vertices + faces):
+            raise InputError(f"mesh {len(found)} does not have the size that it says")
+        corners = np.frombuffer(data, "<f4", 3 * vertices, MESH.size).reshape(-1, 3)
+        places = np.frombuffer(data, "<i4", 3 * faces, MESH.size + 12 * vertices).reshape(-1, 3)
+        found.append(Surface(corners, places))
+    if len(found) < n:
+        raise InputError(f"it ends before its last mesh, {n}")
+    return found
+
+
+def check_triangles(mechanism: Mechanism, scenery: Iterable[Shape]) -> None:
+    """InputError if there are too many to be drawn."""
+    drawn = [*(shape for body in mechanism.bodies for shape in body.drawn), *scenery]
+    total = sum(len(shape.faces) for shape in drawn if isinstance(shape, Surface))
+    if total > MOST_TRIANGLES:
+        raise InputError(f"its meshes have {total:,} triangles, more than {MOST_TRIANGLES:,}")
+
+
 def read_columns(head: Mapping[str, Any], version: int) -> dict[str, tuple[int, ...]]:
     """Shape of every column of the frames, in their order, which the numbers of bodies and contacts ask for."""
     bodies, contacts = len(head["bodies"]), len(head["contacts"])
@@ -170,12 +222,12 @@ def read_columns(head: Mapping[str, Any], version: int) -> dict[str, tuple[int, 
     return {name: tuple(expected[name]) for name in head["columns"]}
 
 
-def read_mechanism(head: Mapping[str, Any]) -> Mechanism:
+def read_mechanism(head: Mapping[str, Any], meshes: Sequence[Surface] = ()) -> Mechanism:
     """Bodies, colliders and contacts, without joints."""
     mechanism = Mechanism(head["gravity"])
     for body in head["bodies"]:
         told = picked(body, ("name", "mass", "inertia", "shapes"), "a body")
-        shapes = [read_shape(shape) for shape in told["shapes"]]
+        shapes = [read_shape(shape, meshes=meshes) for shape in told["shapes"]]
         mechanism.add_body(readable(told["name"]), told["mass"], told["inertia"], visuals=shapes)
     mechanism.validate()
     names = {body.name for body in mechanism.bodies}
@@ -224,9 +276,15 @@ def read_planes(saved: Any) -> list[tuple[Array, float]] | None:
     return found
 
 
-def read_shape(saved: Any, kinds: Mapping[str, Any] = SHAPES) -> Any:
-    """The shape, of one of these kinds, that `shape_to_json` was given."""
+def read_shape(saved: Any, kinds: Mapping[str, Any] = SHAPES, meshes: Sequence[Surface] = ()) -> Any:
+    """The shape, of one of these kinds or a surface of one of these meshes, that `shape_to_json` was given."""
     kind = picked(saved, ("kind",), "a shape")["kind"]
+    if kind == "Surface" and meshes:
+        told = picked(saved, ("mesh", "position", "orientation", "color"), "a Surface")
+        k = told.pop("mesh")
+        if type(k) is not int or not 0 <= k < len(meshes):
+            raise InputError(f"mesh of a surface must be 0 to {len(meshes) - 1}, got {show(k)}")
+        return replace(meshes[k], **told)
     if not isinstance(kind, str) or kind not in kinds:
         raise InputError(f"kind of a shape must be one of {', '.join(kinds)}, got {show(kind)}")
     return kinds[kind](**picked(saved, [field.name for field in fields(kinds[kind])], f"a {kind}"))

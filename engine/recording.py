@@ -29,6 +29,7 @@ from vigym.engine.frames import (
     HEAD,
     LARGEST,
     MAGIC,
+    MAGIC_MESHES,
     START,
     TOUCH,
     VERSIONS,
@@ -45,6 +46,8 @@ from vigym.engine.recorded_scene import (
     Scene,
     look_to_json,
     mechanism_to_json,
+    mesh_to_bytes,
+    meshes_of,
     read_scene,
     touching_points,
 )
@@ -96,17 +99,22 @@ class Recorder:
         bodies, contacts = model.n_bodies, model.n_contacts
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
         columns |= {"points": (contacts, 3), "joint_error": (), "action": (int(n_actions),), "reward": ()}
+        scenery = tuple(scenery) if isinstance(scenery, Iterable) else scenery
+        meshes = meshes_of(model.mechanism, scenery if isinstance(scenery, tuple) else ())
         head = {
             "dt": sim.dt,
             "env": self.env,
             "columns": columns,
-            **look_to_json(title, camera, scenery, planes),
-        } | mechanism_to_json(model.mechanism)
+            **look_to_json(title, camera, scenery, planes, meshes),
+        } | mechanism_to_json(model.mechanism, meshes)
+        head |= {"meshes": len(meshes)} if meshes else {}
+        magic = MAGIC_MESHES if meshes else MAGIC
+        packed = [mesh_to_bytes(mesh) for mesh in meshes.values()]
         with unreadable(path):
             text = json.dumps(head).encode()
-            read_scene(text, VERSIONS[MAGIC])  # what cannot be read need not be written
+            read_scene(text, VERSIONS[magic], packed)  # what cannot be read need not be written
         # whole: what was there before is lost when another recording has begun, not earlier
-        data = MAGIC + chunk(text) + chunk(self._row(start=True))
+        data = magic + b"".join(map(chunk, (text, *packed))) + chunk(self._row(start=True))
         write_whole(path, data)
         self._end = len(data)
         with naming(path):
@@ -174,7 +182,7 @@ class Recorder:
         try:
             is_there = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
             with open(self.path, "rb") as file:
-                is_there = is_there and file.read(len(MAGIC)) == MAGIC
+                is_there = is_there and file.read(len(MAGIC)) in VERSIONS
         except FileNotFoundError:
             is_there = False
         except OSError:  # it cannot be looked at: nothing is known
@@ -253,7 +261,7 @@ class Recording:
             text = next(iter(chunks), b"")
             if not text:
                 raise InputError("it ends before its first frame")
-            scene = read_scene(text, chunks.version)
+            scene = read_scene(text, chunks.version, chunks)
             width = 2 + sum(math.prod(shape) for shape in scene.columns.values())
             rows = list(chunks.frames(4 * width))
             words = np.frombuffer(b"".join(row[: 4 * width] for row in rows), "<u4").reshape(len(rows), width)

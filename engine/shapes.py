@@ -30,7 +30,7 @@ Color = tuple[float, float, float, float]
 class Shape(ABC):
     """A solid of uniform density, placed in a body frame.
 
-    position: centre of the solid in the body frame (3,), m.
+    position: origin of the shape's frame in the body frame (3,), m; the solid's centre, but for hulls and meshes.
     orientation: shape frame to body frame, quaternion (4,), scalar first; normalised.
     color: None, or red, green, blue and optionally opacity, each in [0, 1]; stored with opacity.
     """
@@ -43,7 +43,7 @@ class Shape(ABC):
         self._store("position", vector(self.position, (3,), self._what("position")))
         self._store("orientation", unit_quaternion(self.orientation, self._what("orientation")))
         if self.color is not None:
-            self._store("color", _rgba(self.color, self._what("color")))
+            self._store("color", checked_color(self.color, self._what("color")))
         self._check_sizes()
         unit_inertia = self.unit_inertia() if 0.0 < self.volume() < math.inf else np.zeros((3, 3))
         if not (np.isfinite(unit_inertia).all() and unit_inertia.diagonal().min() > 0.0):
@@ -60,6 +60,10 @@ class Shape(ABC):
     @abstractmethod
     def unit_inertia(self) -> Array:
         """Inertia (3, 3) of the solid with mass 1, about its own centre, in its own frame, m^2."""
+
+    def centre(self) -> Array:
+        """Centre of mass (3,) in the shape's frame, m."""
+        return np.zeros(3)
 
     def _what(self, field: str) -> str:
         return f"{type(self).__name__}: {field}"
@@ -199,11 +203,11 @@ def mass_properties(
             total = number(mass, "mass", above=0.0)
         else:
             total = number(density, "density", above=0.0) * float(volumes.sum())
-        positions = np.array([shape.position for shape in shapes])
+        turns = [rotation_matrix(np.array(shape.orientation)) for shape in shapes]
+        positions = np.array([shape.position + R @ shape.centre() for shape, R in zip(shapes, turns, strict=True)])
         com = shares @ positions
         inertia = np.zeros((3, 3))
-        for shape, m, d in zip(shapes, total * shares, positions - com, strict=True):
-            R = rotation_matrix(np.array(shape.orientation))
+        for shape, R, m, d in zip(shapes, turns, total * shares, positions - com, strict=True):
             inertia += m * (R @ shape.unit_inertia() @ R.T + (d @ d) * np.eye(3) - np.outer(d, d))
     if not 0.0 < total < math.inf:
         raise MechanismError(f"mass must be a finite number > 0, but density times volume gives {total:g}")
@@ -212,7 +216,8 @@ def mass_properties(
     return total, com, inertia
 
 
-def _rgba(color: Any, what: str) -> Array:
+def checked_color(color: Any, what: str) -> Array:
+    """Red, green, blue and opacity."""
     expected = "three or four numbers in [0, 1]"
     values = numeric(color, what, expected)
     if values.shape not in ((3,), (4,)) or not ((values >= 0.0) & (values <= 1.0)).all():

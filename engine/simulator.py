@@ -12,8 +12,8 @@ from vigym.engine import parameters
 from vigym.engine.admission import checked_overlap
 from vigym.engine.advice import advise
 from vigym.engine.controls import Controls, named
+from vigym.engine.derivatives import Derivatives, Gradients, Pulled
 from vigym.engine.errors import InputError
-from vigym.engine.gradients import Gradients, gradients
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.lanes import Lanes, Track
 from vigym.engine.mechanism import Mechanism
@@ -29,7 +29,17 @@ from vigym.engine.turn import alone, busy
 from vigym.engine.validation import batch, choice, chosen, count, flag, number
 
 FIXED = ("dt", "tolerance", "smoothing", "num_envs", "cone", "num_threads", "compiled", "model")
-BUILT = ("_lanes", "_get", "_turn", "_placement", "_controls", "recorders", "_signature", "_dynamics")  # anew in a copy
+BUILT = (
+    "_lanes",
+    "_get",
+    "_turn",
+    "_placement",
+    "_controls",
+    "recorders",
+    "_signature",
+    "_dynamics",
+    "_derivatives",
+)  # anew in a copy
 
 
 class Simulator(Readouts):
@@ -120,7 +130,8 @@ class Simulator(Readouts):
         (`save` keeps them). A state with a NaN, an open joint, a hard contact too deep or a coordinate beyond its
         limits raises StateError and changes nothing. `overlap="separate"` moves what overlaps apart, by the smallest
         motion that joints and limits allow (docs/contact.md); StateError if there is none. `"keep"` leaves colliders
-        in each other, to be pushed apart slowly.
+        in each other, to be pushed apart slowly, and coordinates beyond their limits, which push them
+        back at a bounded speed.
         """
         given = {name: value for name, value in zip("xqvw", (x, q, v, w), strict=True) if value is not None}
         env = chosen(mask, self.num_envs)
@@ -238,13 +249,46 @@ class Simulator(Readouts):
         play(self._lanes, self.recorders, steps, tracks, outputs)
         return outputs
 
+    @cached_property
+    def _derivatives(self) -> Derivatives:
+        return Derivatives(self)
+
     @alone
-    def gradients(self, *inputs: str) -> Gradients:
+    def gradients(self, *inputs: str, coordinates: str = "maximal", out: Gradients | None = None) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
         `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes.
 
-        InputError if the step was made in parts, or a rebound in it was lowered so as not to create energy."""
-        return gradients(self, self._controls.effort_limit(), inputs)
+        coordinates: "maximal", 12 numbers a body; or "joint": those of bodies without a joint, and joint positions and
+        velocities, see `Gradients`
+        out: what an earlier call with the same inputs returned, to be written over. `status` tells which environments
+        have none (theirs are zero); InputError if no environment has any. See docs/gradients.md."""
+        return self._derivatives.gradients(inputs, out, coordinates)
+
+    @alone
+    def vjp(self, cotangent: ArrayLike, *inputs: str, out: Pulled | None = None) -> Pulled:
+        """Derivatives of a number by what went into the last step, from `cotangent` (num_envs, 12 n_bodies), those by
+        the next state: cotangent . gradients, at the price of a part of a step.
+
+        Returns arrays "state" (num_envs, 12 n_bodies), "effort" (num_envs, n_efforts), and those of `inputs`, see
+        `gradients`; out: what an earlier call returned, to be written over."""
+        return self._derivatives.pull(cotangent, inputs, out)
+
+    @alone
+    def jvp(
+        self,
+        state: ArrayLike | None = None,
+        effort: ArrayLike | None = None,
+        force: ArrayLike | None = None,
+        torque: ArrayLike | None = None,
+        *,
+        target: ArrayLike | None = None,
+        target_velocity: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Change of the next state, (num_envs, 12 n_bodies), along changes of what went into the last step: of the
+        state (num_envs, 12 n_bodies) and of controls; gradients . changes, at the price of a part of a step."""
+        given = named(effort, force, torque, target, target_velocity)
+        return self._derivatives.push(given if state is None else {"state": state} | given, out)
 
     def record(self, path: str | PathLike[str], env: int = 0, **look: Any) -> Recorder:
         """Write environment `env` to a file at every `step`, until the recorder is closed; look: see `Recorder`."""

@@ -13,22 +13,24 @@ from vigym.engine.errors import BusyError
 from vigym.engine.kernels.store import aligned
 from vigym.engine.kernels.threads import REPEAT, RINGS, SCRATCH, is_done, lead, serve
 
+TASK, MOST = 8, 1 << 40  # steps
 LOOKS = 400_000  # at the mailbox, half a millisecond or so
 
 
 class Plan:
     """How threads share the lane groups of a batch; see kernels/threads.py.
 
-    kernel, m, states: addresses; scratch: one address a thread; groups: how many there are
+    kernel, m, states: addresses; scratch: one address a thread; groups: how many there are; task: steps that a thread
+    makes of one group before it turns to another, or 0 for all
     """
 
-    def __init__(self, kernel: int, m: int, states: int, scratch: list[int], groups: int) -> None:
+    def __init__(self, kernel: int, m: int, states: int, scratch: list[int], groups: int, task: int = TASK) -> None:
         self.threads = threads = len(scratch)
         self.crew: list[Worker] = []
         self.is_at_work = False
         first = groups * np.arange(threads + 1) // threads
         empty = np.zeros(threads + groups, int)
-        fixed = kernel, m, states, threads, 0, 0, 0
+        fixed = kernel, m, states, threads, 0, 0, 0, task or MOST
         self.numbers = np.array([*fixed, *scratch, *empty[:threads], *first, *empty], np.int64)
         self.mailboxes = self.numbers[SCRATCH + threads :][1:threads]
         self.address = self.numbers.ctypes.data

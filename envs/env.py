@@ -34,20 +34,22 @@ def make_task(task: str | type[Task], num_envs: int, arguments: Mapping[str, Any
 
 
 @compiled
-def cut(actions, out):
-    """Cut actions to [-1, 1], row by row; False if there is a NaN."""
+def cut(actions, limit, out):
+    """Cut actions to [-limit, limit], row by row; False if there is a NaN."""
     good = True
     for i in range(actions.shape[0]):
         for k in range(actions.shape[1]):
-            out[i, k] = min(max(actions[i, k], -1.0), 1.0)
+            out[i, k] = min(max(actions[i, k], -limit), limit)
             good = good and actions[i, k] == actions[i, k]
     return good
 
 
 class Actions:
-    """Actions of a user, checked: floats (rows, n) cut to [-1, 1], in memory that the next ones take again."""
+    """Actions of a user, checked: floats (rows, n) cut to [-limit, limit], in memory that the next ones take
+    again."""
 
-    def __init__(self, rows: int, n: int, shape: tuple[int, ...]) -> None:
+    def __init__(self, rows: int, n: int, shape: tuple[int, ...], limit: float = 1.0) -> None:
+        self.limit = float(limit)
         self.shape, self.given, self.cut = shape, np.zeros((rows, n)), np.zeros((rows, n))
         self.target = self.given.reshape(shape)
 
@@ -58,16 +60,16 @@ class Actions:
         if action.shape != self.shape:
             raise InputError(f"action must have shape {self.shape}, got {action.shape}")
         np.copyto(self.target, action)
-        if not self._code(self.given, self.cut):
+        if not self._code(self.given, self.limit, self.cut):
             raise InputError(f"action has a NaN: {action.tolist()}")
         return self.cut
 
     @cached_property
-    def _code(self) -> Callable[[Array, Array], bool]:
-        return direct(cut, self.given, self.cut)
+    def _code(self) -> Callable[[Array, float, Array], bool]:
+        return direct(cut, self.given, self.limit, self.cut)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Actions, (*self.given.shape, self.shape)
+        return Actions, (*self.given.shape, self.shape, self.limit)
 
 
 def checked_options(options: Any) -> dict[str, Any]:
@@ -99,7 +101,7 @@ class RobotEnv(gym.Env):
         **kwargs: Any,
     ) -> None:
         self.task = make_task(task, 1, kwargs)
-        self._actions = Actions(1, self.task.n_actions, (self.task.n_actions,))
+        self._actions = Actions(1, self.task.n_actions, (self.task.n_actions,), self.task.action_limit)
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}
         self.render_mode = render_mode

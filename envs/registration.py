@@ -2,14 +2,31 @@
 
 import gymnasium as gym
 
+# The same for the environments of Gymnasium's MuJoCo suite; returns are those that Gymnasium gives, where it does
+CLASSICS: dict[str, tuple[str, int, float | None]] = {
+    "VIInvertedPendulum-v0": ("vigym.envs.classics.inverted_pendulum:InvertedPendulum", 1000, 950.0),
+    "VIInvertedDoublePendulum-v0": (
+        "vigym.envs.classics.inverted_double_pendulum:InvertedDoublePendulum",
+        1000,
+        9100.0,
+    ),
+    "VIReacher-v0": ("vigym.envs.classics.reacher:Reacher", 50, -3.75),
+    "VIHopper2D-v0": ("vigym.envs.classics.hopper2d:Hopper2D", 1000, 3800.0),
+    "VIWalker2d-v0": ("vigym.envs.classics.walker2d:Walker2d", 1000, None),
+    "VIHalfCheetah-v0": ("vigym.envs.classics.half_cheetah:HalfCheetah", 1000, 4800.0),
+    "VIAnt-v0": ("vigym.envs.classics.ant:Ant", 1000, 6000.0),
+    "VIHumanoid-v0": ("vigym.envs.classics.humanoid:Humanoid", 1000, None),
+    "VIHumanoidStandup-v0": ("vigym.envs.classics.humanoid_standup:HumanoidStandup", 1000, None),
+}
 # id -> task, control steps of an episode, return at which it counts as solved
-ENVIRONMENTS = {
+ENVIRONMENTS: dict[str, tuple[str, int, float | None]] = {
     "VIPendulum-v0": ("vigym.envs.pendulum:Pendulum", 200, -250.0),
     "VICartPole-v0": ("vigym.envs.cartpole:CartPole", 500, 475.0),
     "VIHopper-v0": ("vigym.envs.hopper:Hopper", 200, 260.0),
     "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
     "VISnake-v0": ("vigym.envs.snake:Snake", 400, 12.0),
     "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1900.0),
+    **CLASSICS,
 }
 
 
@@ -19,7 +36,7 @@ def register() -> None:
         if name not in gym.registry:
             gym.register(
                 id=name,
-                entry_point="vigym.envs.env:RobotEnv",
+                entry_point="vigym.envs.classics.base:ClassicEnv" if name in CLASSICS else "vigym.envs.env:RobotEnv",
                 vector_entry_point="vigym.envs.vector:RobotVectorEnv",
                 max_episode_steps=steps,
                 reward_threshold=threshold,

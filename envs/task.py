@@ -63,6 +63,8 @@ class Task(ABC):
     fixed: ClassVar[tuple[str, ...]] = ("everyone",)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 3.0, "azimuth": 135.0, "elevation": -20.0}
     n_actions: int  # set by the task
+    action_limit: ClassVar[float] = 1.0  # actions are within +- this
+    overlap: ClassVar[str] = "error"  # of bodies where environments start, see `Simulator`
     options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
 
     def __init_subclass__(cls) -> None:
@@ -81,14 +83,20 @@ class Task(ABC):
         randomization: Randomization | Mapping[str, Any] | None = None,
     ) -> None:
         self.sim = Simulator(
-            mechanism, dt=dt, num_envs=num_envs, tolerance=TOLERANCE, cone="exact", num_threads=num_threads
+            mechanism,
+            dt=dt,
+            num_envs=num_envs,
+            tolerance=TOLERANCE,
+            cone="exact",
+            num_threads=num_threads,
+            overlap=self.overlap,
         )
         self.num_envs, self.frame_skip = num_envs, count(frame_skip, "frame_skip")
         self.dt = dt * frame_skip  # of a control step, as in Gymnasium's MuJoCo environments
         self.variation = Variation(self.sim, randomization, self.n_actions, self.dt)
         size = len(self.observation_names())
         self.observation_space = Box(-LARGEST, LARGEST, (size,), np.float64)
-        self.action_space = Box(-1.0, 1.0, (self.n_actions,), np.float32)
+        self.action_space = Box(-self.action_limit, self.action_limit, (self.n_actions,), np.float32)
         self.elapsed = np.zeros(num_envs, np.int64)  # control steps since the episode's start
         self.action = np.zeros((num_envs, self.n_actions))  # the last one
         self.everyone = np.arange(num_envs)
@@ -104,7 +112,7 @@ class Task(ABC):
 
     @abstractmethod
     def controls(self, action: Array) -> dict[str, Any]:
-        """Arguments of `Simulator.step` for actions (num_envs, n_actions) in [-1, 1]."""
+        """Arguments of `Simulator.step` for actions (num_envs, n_actions) within +-`action_limit`."""
 
     def sense(self, env: Indices) -> None:  # noqa: B027, most tasks have nothing to remember
         """Take note of the state of the environments `env`: those whose episodes begin (`elapsed` is 0) in a reset, all

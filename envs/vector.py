@@ -54,7 +54,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     ) -> None:
         super().__init__()
         self.task = make_task(task, num_envs, kwargs)
-        self._actions = Actions(num_envs, self.task.n_actions, (num_envs, self.task.n_actions))
+        self._actions = Actions(num_envs, self.task.n_actions, (num_envs, self.task.n_actions), self.task.action_limit)
         self.num_envs, self.max_episode_steps = num_envs, None
         if max_episode_steps is not None and max_episode_steps != -1:
             self.max_episode_steps = count(max_episode_steps, "max_episode_steps")

@@ -31,7 +31,8 @@ def view(
 
     Args:
         what: A file that record() or the demo wrote; or the id of an environment, which then runs.
-        out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip).
+        out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip); folders that are
+            missing are made.
         seconds: How long an environment runs; until Ctrl-C, or one episode if it is written to files, unless given.
         seed: Of the first start of an environment; 0 unless given.
         controller: Of an environment: scripted, the learned policy that vigym brings along, or random actions; the
@@ -50,6 +51,8 @@ def view(
     if seed is not None and seed < 0:
         raise SystemExit(f"--seed must be at least 0, got {seed}")
     try:
+        for path in out if Path(what).is_file() or what in ENVIRONMENTS else ():
+            path.parent.mkdir(parents=True, exist_ok=True)
         if Path(what).is_file():
             if not seconds is seed is controller is None:
                 raise SystemExit(f"--seconds, --seed and --controller are for environments; {what} is a file")

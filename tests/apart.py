@@ -1,12 +1,14 @@
-"""Distances of colliders by another library, after every step."""
+"""Distances of colliders by another library, after every step: `follow`, or the fixture `judged` for whole files."""
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import mujoco
 import numpy as np
 
 from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
+from vigym.engine.collider import pair_law
 from vigym.engine.rotation import multiply, rotate, rotation_matrix
 
 ROUND, BOXES = 1e-9, 1e-8  # m that solids may overlap by; of two boxes; times the length of what is shorter than 1 m
@@ -48,6 +50,10 @@ class Apart:
         self.allowed = np.where(boxes[first] & boxes[second], BOXES, ROUND) * np.minimum(
             lengths[first], lengths[second]
         )
+        laws = [
+            pair_law(m.colliders[a], m.colliders[b], own) for (a, b), own in zip(m.couples, m.pair_laws, strict=True)
+        ]
+        self.allowed[[law.compliance > 0 for law in laws]] = np.inf  # what is soft gives way
 
     def distances(self, x: np.ndarray, q: np.ndarray, near: float = NEAR) -> np.ndarray:
         """Distances (couples,) at poses (n_bodies, 3 or 4); `near` of those that are not nearer."""
@@ -71,6 +77,23 @@ class Apart:
                 worst = int(over.argmin())
                 names = [sim.model.mechanism.colliders[k].name for k in self.couples[worst]]
                 raise AssertionError(f"{names} overlap by {self.allowed[worst] - over[worst]} m")
+
+
+class Judge:
+    """`Simulator.step`, one step at a time, with a look at distances after each."""
+
+    def __init__(self) -> None:
+        self.step = Simulator.step
+        self.known: WeakKeyDictionary[Simulator, Apart | None] = WeakKeyDictionary()
+
+    def __call__(self, sim: Simulator, *args: Any, repeat: int = 1, **controls: Any) -> None:
+        if sim not in self.known:
+            self.known[sim] = Apart(sim.model.mechanism) if sim.model.touches else None
+        judge = self.known[sim]
+        for _ in range(repeat):
+            self.step(sim, *args, **controls)
+            if judge is not None:
+                judge.check(sim)
 
 
 def follow(

@@ -58,3 +58,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def no_browser_opens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Live pages do not open in the browser of whoever runs the tests."""
     monkeypatch.setattr("webbrowser.open", lambda url: False)
+
+
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at the distances of all colliders with another library, after every step that a test makes."""
+    from apart import Judge
+
+    from vigym import Simulator
+
+    judge = Judge()
+    monkeypatch.setattr(Simulator, "step", lambda sim, *args, **controls: judge(sim, *args, **controls))

@@ -125,6 +125,8 @@ def law_options(draw: st.DrawFn, dry: bool, n_free: int, ball: bool) -> dict[str
             options["effort_limit"] = draw(numbers(0.5, 5))
     if dry and draw(st.booleans()):
         options["friction"] = draw(numbers(0.05, 0.5))
+    if draw(st.booleans()):
+        options["armature"] = draw(numbers(0.001, 0.5))
     if draw(st.booleans()):  # not the same on all axes
         for name in options.keys() & {"stiffness", "damping", "kp", "kd", "friction"}:
             options[name] = tuple(options[name] * (1.0, 0.4, 1.7)[k % 3] for k in range(n_free))

@@ -5,7 +5,7 @@ A mechanism is any object with the plain attributes
     gravity (3,); bodies: name mass inertia (3, 3)
     joints: name parent child parent_anchor (3,) child_anchor (3,) orientation (4,) basis (3, 3)
         constrained (6,) and, one number a free axis, stiffness rest damping kp kd target target_velocity
-        effort_limit lower upper friction
+        effort_limit armature lower upper friction
     contacts: name body point (3,) radius friction normal (3,) offset tangents (2, 3)
     touches, if any: contacts between two bodies, see `Touch`
 
@@ -440,8 +440,8 @@ class Problem:
         before = self.before = move(self.x, self.q, -self.V0.reshape(-1, 6), h)
         u0, u_before = self.measure(*start), self.measure(*before)
         gradient = self.measure(*perturb(*start)).imag.T / EPS
-        names = ("kp", "kd", "effort_limit", "stiffness", "damping", "rest", "target", "target_velocity")
-        kp, kd, limit, stiffness, damping, rest, target, target_velocity = (gather(m, name) for name in names)
+        names = ("kp", "kd", "effort_limit", "stiffness", "damping", "rest", "target", "target_velocity", "armature")
+        kp, kd, limit, stiffness, damping, rest, target, target_velocity, armature = (gather(m, name) for name in names)
         driven = ((kp != 0) | (kd != 0)) & (limit > 0)
         n, size = len(self.c0), len(u0)
         asked, self.slopes = np.zeros((n, size)), np.zeros((size, size))  # the second along the gradients of u
@@ -463,12 +463,14 @@ class Problem:
         asked[axes[plain], axes[plain]] = kp[plain]
         self.slopes[axes[plain], axes[plain]] = kp[plain]
         asked[axes, motion] += kd / h
-        self.slopes[motion, motion] += (kd + damping) / h
+        self.slopes[motion, motion] += (kd + damping) / h + armature / h**2
         self.slopes[stretch, stretch] += stiffness / 4
         # from rest: the values of three free rotations are so already
         known = np.zeros(size)
         known[stretch] = -stiffness / 4 * (u_before + 2 * u0)[stretch] + np.where(plain, stiffness * rest, 0)
         known[motion] += np.where(plain, damping * self.c0 / h, 0)
+        # a rotor's momentum armature (u - u0)/h less the one it had, armature (u0 - u_before)/h, over h
+        known[motion] += armature / h**2 * (2 * u0 - u_before)[motion]
         self.push, self.constant_push = push, drive @ self.E + known @ push
         limits = np.where(plain[:, None], self.E, gradient[:n])
 

@@ -4,20 +4,21 @@ from typing import Any
 
 import numpy as np
 
-from vigym.benchmarks.touching.parts import GRAVITY, add
+from vigym.benchmarks.touching.parts import GRAVITY, about, add
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule
 
 
-def pinch(margin: float, mass: float = 0.1, friction: float = 0.8) -> Mechanism:
-    """A capsule upright between two plates that press with `margin` times what its weight needs: 2 friction force =
-    margin mass g."""
+def pinch(margin: float, mass: float = 0.1, friction: float = 0.8, lying: bool = False) -> Mechanism:
+    """A capsule, upright or lying along y, between two plates that press with `margin` times what its weight needs:
+    2 friction force = margin mass g."""
     m, force = Mechanism(), margin * mass * GRAVITY / (2 * friction)
     for name, side in (("left", -1.0), ("right", 1.0)):
         m.add_body(name, mass=1.0, shapes=[Box((0.02, 0.1, 0.1))], collide=True, friction=friction)
         drive = {"kp": 1e4, "kd": 100.0, "effort_limit": force, "target": 0.02}
         m.add_joint(name, "prismatic", "world", name, axis=(-side, 0, 0), parent_anchor=(0.06 * side, 0, 0), **drive)
-    add(m, "rod", Capsule(0.05, 0.05), mass=mass, friction=friction)
+    turn = about((1, 0, 0), 0.5 * np.pi if lying else 0.0)
+    add(m, "rod", Capsule(0.05, 0.05), turn=turn, mass=mass, friction=friction)
     return m
 
 

@@ -88,3 +88,15 @@ def dropped(balls: int = 20, boxes: int = 20, seed: int = 0) -> Mechanism:
         mass = 500.0 * (4.2 * shape.radius**3 if isinstance(shape, Sphere) else np.prod(shape.size))
         add(m, f"{'ball' if ball else 'box'}{k}", shape, place, random_turn(rng), mass=float(mass))
     return m
+
+
+def heap(balls: int = 20, seed: int = 3) -> Mechanism:
+    """Balls (0.5 kg, radius 0.05 m) above a box that is open above, 0.4 m wide; nine a layer, a little off a grid."""
+    m, rng, spacing = Mechanism(), np.random.default_rng(seed), 0.11
+    room(m, (0.4, 0.4, 0.5), thickness=0.05, friction=0.5)
+    for k in range(balls):
+        layer, place = divmod(k, 9)
+        start = spacing * np.array([place % 3 - 1, place // 3 - 1, layer + 1.0])
+        start[:2] += rng.uniform(-4e-3, 4e-3, 2)
+        add(m, f"ball{k}", Sphere(0.05), start, mass=0.5, friction=0.5)
+    return m

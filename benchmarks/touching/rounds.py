@@ -64,6 +64,21 @@ def rollers(rate: float, radius: float = 0.1, ball: float = 0.07) -> Mechanism:
     return m
 
 
+def drum(rate: float, planes: int = 48, radius: float = 0.3, ball: float = 0.05) -> Mechanism:
+    """A ball in a hollow prism of planes that a body carries, which turns about the y axis at `rate`, rad/s; a cylinder
+    of this radius fits into it. The ball lies on the lowest plane."""
+    m = Mechanism()
+    m.add_body("drum", mass=50.0, inertia=(5.0, 5.0, 5.0))
+    for k in range(planes):
+        angle = 2 * np.pi * k / planes
+        down = radius * np.array([np.sin(angle), 0, -np.cos(angle)])
+        wall = Plane(position=tuple(down), orientation=tuple(about((0, 1, 0), -angle)))
+        m.add_collider(f"wall{k}", "drum", wall)
+    m.add_joint("axle", "revolute", "world", "drum", axis=(0, 1, 0), kd=1e5, target_velocity=rate)
+    add(m, "ball", Sphere(ball), (0, 0, ball - radius), mass=0.2)
+    return m
+
+
 def billiard(rows: int = 5, friction: float = 0.2, radius: float = 0.0286) -> Mechanism:
     """A cue ball and a triangle of balls that touch, in free space."""
     m = Mechanism(gravity=(0, 0, 0))

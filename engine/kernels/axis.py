@@ -1,4 +1,5 @@
-"""Forces on the free axes of a joint: effort, PD drive, spring, damper, dry friction, limits of effort and position.
+"""Forces on the free axes of a joint: effort, PD drive, spring, damper, rotor, dry friction, limits of effort and
+position.
 
 Drives, dampers and limits depend on the joint coordinate phi at the NEXT pose, with the rate (phi - phi0)/h: implicit,
 which keeps the stiffest gains stable. A spring is variational: its potential is taken in the middle of both intervals
@@ -7,12 +8,16 @@ impulse comes from each, and a spring alone keeps its energy, however stiff it i
 
     motor = effort + kp (target - phi) + kd (target_rate - rate) - cut+ + cut-
     pull  = stiffness/2 ( (h0/h) (phi0 - h0 rate0 / 2 - rest) + (phi0 + phi)/2 - rest )
-    tau   = motor - pull - damping rate + low - high + dry
+    rotor = -armature (rate - rate0)/h
+    tau   = motor - pull - damping rate + rotor + low - high + dry
+
+The rotor is what turns with the axis alone, such as that of a motor behind a gear: its energy is armature rate^2 / 2
+in each of the two intervals, and its effort, like a spring's, minus the gradient of both by the current pose.
 
 Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis. As for contacts, each is an
 effort times a motion; e is the `mobility`, an effort's usual motion, effort -> motion (rad per N m, m per N):
 
-    low   _|_ phi - lower           high  _|_ upper - phi             position limits
+    low   _|_ phi - lower           high  _|_ upper - phi             position limits, see `limits_now`
     cut+  _|_ e (limit - motor)     cut-  _|_ e (limit + motor)        what the effort limit cuts off
     slip+ _|_ friction + dry        slip- _|_ friction - dry           h rate = slip+ - slip-, |dry| <= friction
 
@@ -48,6 +53,8 @@ NOTHING = [0.0] * (PAIRS + 1)
 # Products of limits, of position and effort, and of dry friction are solved so many times as closely as efforts: what
 # is left of a drive just at its limit is the root of that
 LIMITED, STUCK = 1e2, 1e3
+RETURN = 0.05  # s; a coordinate that was set beyond a limit by d is pushed back at a speed of d / RETURN or so
+STRAY = 1e-6  # rad or m beyond a limit from which on that holds; less is rounding, and ends in one step
 FAINT = 1e-3  # a friction of less than this part of the efforts that act counts as that
 
 
@@ -85,15 +92,33 @@ def law(s, t, a, phi, effort):
     passive = -1.0 * pull - damping * rate
     t.drive_slope[a][0] = kp + kd / h
     t.passive_slope[a][0] = 0.25 * stiffness + damping / h
+    if s.features.armature:
+        passive = passive + rotor_effort(s, t, a, rate)
+        t.passive_slope[a][0] = t.passive_slope[a][0] + s.armature[a][0] / (h * h)
     if not s.features.limits:
         return motor + passive
     motor, low, high, dry = bounded_law(s, t, a, motor, phi, h * rate)
     return motor + passive + low - high + dry
 
 
+def rotor_effort(s, t, a, rate):
+    """Effort of the rotor of axis a, whose rate becomes `rate` in this step."""
+    return (s.armature[a][0] / t.h) * (t.rate0[a][0] - rate)
+
+
 def stiffest(s, t, a):
     """At most as much do the laws of axis a change with its coordinate, N/m or N m/rad."""
-    return s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
+    most = s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
+    return most + t.rate * t.rate * s.armature[a][0] if s.features.armature else most
+
+
+def limits_now(s, t, a):
+    """Limits of axis a at the end of the step: its own, or, of a coordinate that starts beyond one, what brings it back
+    by the part h/(RETURN + h) of the way."""
+    last, rest = s.angle[a][0], RETURN / (RETURN + t.h)
+    below, above = s.bounds[a][LOW] - last, last - s.bounds[a][HIGH]
+    low = s.bounds[a][LOW] - select(less(STRAY, below), rest * below, 0.0)
+    return low, s.bounds[a][HIGH] + select(less(STRAY, above), rest * above, 0.0)
 
 
 def bounded_law(s, t, a, motor, phi, motion):
@@ -101,13 +126,13 @@ def bounded_law(s, t, a, motor, phi, motion):
     limits and dry friction. motor: what the drive asks for; motion: h rate.
 
     Leaves the rows of the slacks."""
-    bounds, limit, friction = vec(s.bounds[a]), s.effort_limit[a][0], s.dry_friction[a][0]
+    (low, high), limit, friction = limits_now(s, t, a), s.effort_limit[a][0], s.dry_friction[a][0]
     bounded, slack = of_pairs(s, s.bounded[a]), vec(t.lb[a])
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
     motor = motor - pair[CUT] + pair[UNCUT]
     dry = bounded[SLIP] * t.dry[a][0]
     mobility = t.mobility[a][0]
-    rows = [phi - bounds[LOW], bounds[HIGH] - phi, mobility * (limit - motor), mobility * (limit + motor)]
+    rows = [phi - low, high - phi, mobility * (limit - motor), mobility * (limit + motor)]
     rows += [friction + dry, friction - dry]
     put_pairs(s, t.lr[a], [bounded[k] * (rows[k] - slack[k]) for k in range(PAIRS)])
     t.lr[a][PAIRS] = bounded[SLIP] * (motion - pair[SLIP] + pair[BACK])
@@ -221,7 +246,8 @@ def start_axis(m, s, t, a):
     jump = cold | less(s.effort_limit[a][0], absolute(command - s.command[a][0]))
     t.command[a][0] = command
     drive = guess_drive(s, t, a)
-    room = {LOW: s.angle[a][0] - s.bounds[a][LOW], HIGH: s.bounds[a][HIGH] - s.angle[a][0]}
+    low, high = limits_now(s, t, a)
+    room = {LOW: s.angle[a][0] - low, HIGH: high - s.angle[a][0]}
     for k in used(s):
         fresh, renew = (drive[k - CUT], jump) if k in (CUT, UNCUT) else (sizes[k], cold)
         if k in room:

@@ -11,7 +11,8 @@ parent's, e0 at the current pose, e1 at the next, and everything along the child
 beyond pi if need be. There is no memory of full turns: the potential of a spring has a ridge at half a turn from rest.
 Only phi is taken the longer way where the shorter one is beyond the position limits and the longer one less so.
 
-- Damping, kd and dry friction act on `turn`, axis by axis, as torques about the child's axes at the current pose.
+- Damping, kd, armature and dry friction act on `turn`, axis by axis, as torques about the child's axes at the current
+  pose.
 - Springs, kp and position limits are efforts Q on rotation vectors. d(vector) = K d(theta) turns them into the torque
   K^T Q, K at the current pose: forces act there, coordinates count at the next (a spring's in the middle, axis.py).
 - What the drive asks for is cut to its limit as a torque, axis by axis.
@@ -19,7 +20,16 @@ Only phi is taken the longer way where the shorter one is beyond the position li
 So the pairs of an axis (axis.py) see three numbers: what the motor is asked for, phi, and turn.
 """
 
-from vigym.engine.kernels.axis import HIGH, LOW, NOTHING, bounded_law, interval_before, parts_of_change, used
+from vigym.engine.kernels.axis import (
+    HIGH,
+    LOW,
+    NOTHING,
+    bounded_law,
+    interval_before,
+    parts_of_change,
+    rotor_effort,
+    used,
+)
 from vigym.engine.kernels.quaternion import (
     TWO_PI,
     add,
@@ -111,6 +121,10 @@ def prepare_ball(m, s, t, i, a):
     store(t.stretched[i], times(of_axes(s.stiffness, a), known))
     if has_limits(s):
         store(t.limit_map[i], rotation_vector(e0)[1])
+    if s.features.armature:  # one for all three axes: the turn has the same components along the child's axes before it
+        turn, _ = rotation_vector(multiply(conjugate(before), e0))
+        for k in range(3):
+            t.rate0[a + k][0] = turn[k] / h0
     if s.features.limits:
         onwards = multiply(multiply(e0, conjugate(before)), e0)
         turn, _ = rotation_vector(multiply(conjugate(before), e0))
@@ -146,8 +160,12 @@ def ball_law(m, s, t, i, a, efforts):
     motors = drive(s, t, i, a, efforts, error, turn)
     pull = matvec_t(spring_map, add(vec(t.stretched[i]), times(quarter, stretch)))
     torques = sub(scale(-1.0, pull), scale(rate, times(damping, turn)))
+    damped = scale(rate, damping)
+    if s.features.armature:
+        torques = add(torques, [rotor_effort(s, t, a + k, rate * turn[k]) for k in range(3)])
+        damped = add(damped, scale(rate * rate, of_axes(s.armature, a)))
     store(t.K_turn[i], K_turn)
-    store(t.K_passive[i], law_slope(spring_map, quarter, K_stretch, scale(rate, damping), K_turn))
+    store(t.K_passive[i], law_slope(spring_map, quarter, K_stretch, damped, K_turn))
     store(t.K_drive[i], law_slope(drive_map, of_axes(s.kp, a), K_error, scale(rate, of_axes(s.kd, a)), K_turn))
     if not s.features.limits:
         return add(torques, motors)

@@ -68,6 +68,19 @@ def momentum(h, h0, mass, J, v, om):
     return scale(mass / h, v) + scale(h0 / h, integrator.momentum(h0, J, om))
 
 
+def place_world(m, t):
+    """Pose of the world, which carries any force."""
+    world = m.n_bodies
+    for k in range(3):
+        t.x[world][k] = t.xn[world][k] = t.x_before[world][k] = 0.0
+        for j in range(3):
+            t.R[world][k, j] = t.Rn[world][k, j] = t.R_before[world][k, j] = 1.0 if j == k else 0.0
+    for k in range(4):
+        t.q[world][k] = t.qn[world][k] = 1.0 if k == 0 else 0.0
+    t.unit[world][0] = t.unit[world][1] = INFINITE
+    t.per_length[world][0] = 0.0
+
+
 @each_body
 def prepare_body(m, s, t, i):
     """Set up a step: pose, world inertia, known part of the residual; first guess of V, which changes as it did in the

@@ -94,6 +94,13 @@ def direction(rough, cf, give, a, b, inverse, k, r, dphi, dslip):
     return da, db
 
 
+def blunted(a, b, stiffest):
+    """Numbers of a solution whose slopes are at most `stiffest`, N/m: what is pressed, and what sticks, holds no more
+    than that, however close to the boundary the interior point ended."""
+    slack, psi = maximum(b[0], a[0] / stiffest), maximum(a[1], b[1] / stiffest)
+    return [a[0], psi, *a[2:]], [slack, *b[1:]]
+
+
 # ------------------------------------------------------------------------------------------------ interior point
 def open_sizes(sizes, normal):
     """First guess of a cold start: usual sizes, nothing slides and no friction, but the normal pair as it is given."""

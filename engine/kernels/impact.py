@@ -34,6 +34,7 @@ from vigym.engine.kernels.quaternion import add, cross, dot, mat, matvec, scale,
 from vigym.engine.kernels.simd import block, less, maximum, on, select, sqrt
 from vigym.engine.kernels.sweep import (
     BETWEEN,
+    each_axis,
     each_body,
     each_contact,
     each_ground_contact,
@@ -90,6 +91,8 @@ def start_rebound(m, s, t):
     """Change what the phase of each lane asks for in a step that is ready to be solved."""
     compare_contact(m, s, t)
     carry_body(m, s, t)
+    if m.features.armature:
+        carry_axis(m, s, t)
 
 
 @each_body
@@ -161,6 +164,12 @@ def carry_body(m, s, t, i):
         t.V[i][k] = select(later, V0[k], t.V[i][k])
 
 
+@each_axis
+def carry_axis(m, s, t, a):
+    """In the steady phase, rotors too begin with the rate of V0."""
+    t.rate0[a][0] = select(at(t, STEADY), s.settled_rate[a][0], t.rate0[a][0])
+
+
 @block
 def sum_energies(m, s, t):
     """After an attempt: energies of the groups that joints connect."""
@@ -187,6 +196,8 @@ def review_rebound(m, s, t):
     keep_joint(m, s, t)
     keep_contact(m, s, t)
     keep_axis(m, s, t)
+    if m.features.armature:
+        keep_rate(m, s, t)
     review_group(m, s, t)
     turn(m, s, t)
     strike_contact(m, s, t)
@@ -280,6 +291,17 @@ def keep_contact(kind, m, s, t, c):
 def keep_axis(m, s, t, a):
     for name in ("la", "lb", "dry"):
         keep(s, t, name, a)
+
+
+@each_joint
+def keep_rate(kind, m, s, t, i):
+    """Rates of axes with a law in the first phase."""
+    if joint.is_floating(kind) or not joint.free(kind)[2]:
+        return
+    first = on(t.good) & at(t, ORDINARY)
+    for k, change in enumerate(joint.next_coordinates(kind, m, s, t, i)[1]):
+        kept = s.settled_rate[m.first_axis[i] + k]
+        kept[0] = select(first, change / t.h, kept[0])
 
 
 @each_body

@@ -176,6 +176,23 @@ def first_momentum_slope(h, mass, J, om):
     return D
 
 
+def momentum_slope(h, J, om):
+    """Derivative by om (3 x 3) of the `momentum` P/h, P = p - u x p + k u x (u x p), p = J om."""
+    u, p = scale(0.5 * h, om), matvec(J, om)
+    k, z = curvature(u)
+    slope = (1.0 - 3.0 * k) / (z + 1e-20) + k * k  # as in `first_momentum_slope`
+    across = cross(u, p)
+    twice = cross(u, across)
+    columns = []
+    for j in range(3):
+        du = [0.5 * h if i == j else 0.0 for i in range(3)]
+        change = turned(u, k, [row[j] for row in J], -1.0)
+        bend = add(cross(du, across), cross(u, cross(du, p)))
+        change = add(sub(change, cross(du, p)), add(scale(k, bend), scale(slope * (0.5 * h) * u[j], twice)))
+        columns.append(scale(1.0 / h, change))
+    return [[columns[j][i] for j in range(3)] for i in range(3)]
+
+
 def add_skew(M, k, v):
     """M + k I + [v]x"""
     (a, b, c), (d, e, f), (g, h, i) = M

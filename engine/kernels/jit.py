@@ -31,6 +31,8 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 # A small function that compiled ones call: part of their code, in whatever file it is. It never owns memory, so that it
 # does without Numba's reference counts (`_nrt`), which would take half of the time of a picture.
 inlined = numba.njit(**OPTIONS, forceinline=True, _nrt=False)
+# The same, but a call: for a large function that is used in several places, and that would be optimised in each.
+called = numba.njit(**OPTIONS, _nrt=False)
 
 
 DISABLED = bool(numba.config.DISABLE_JIT)  # when this module was imported: functions stay as they are

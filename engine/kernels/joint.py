@@ -15,7 +15,7 @@ The paper's G and lam are the complement: wrench = G^T lam + N^T tau.
 """
 
 from vigym.engine.kernels import ball, loop, touching
-from vigym.engine.kernels.axis import asked, law, stiffest
+from vigym.engine.kernels.axis import asked, law, rotor_effort, stiffest
 from vigym.engine.kernels.ball import relative_rotation
 from vigym.engine.kernels.body import largest, symmetric
 from vigym.engine.kernels.pairs import note
@@ -86,7 +86,11 @@ def prepare_joint(kind, m, s, t, i):
             mass, h = s.mass[c][0], t.h
             swing = cross(rho, axis)
             inertia = dot(axis, matvec(symmetric(vec(t.J[c])), axis)) + mass * dot(swing, swing)
-            t.apparent[m.first_axis[i] + k][0] = (mass if k < kt else inertia) / (h * h)
+            own = mass if k < kt else inertia
+            if m.features.armature:
+                own = own + s.armature[m.first_axis[i] + k][0]
+                t.rate0[m.first_axis[i] + k][0] = s.rate[m.first_axis[i] + k][0]
+            t.apparent[m.first_axis[i] + k][0] = own / (h * h)
             if m.features.balls and (k < kt or kr < 3):
                 t.asked[m.first_axis[i] + k][0] = asked(s, t, m.first_axis[i] + k)
     if kr == 3 and has_law:
@@ -228,14 +232,8 @@ def advance_wrench(t, i, change):
         t.wrench[i][j] = select(live, wrench[j] + alpha * change[j], wrench[j])
 
 
-@each_joint
-def finish_joint(kind, m, s, t, i):
-    """Commit the wrench and the unwound joint coordinates at the next pose in the lanes that converged."""
-    good = on(t.good)
-    for j in range(6):
-        s.wrench[i][j] = select(good, t.wrench[i][j], s.wrench[i][j])
-    if is_floating(kind):
-        return
+def next_coordinates(kind, m, s, t, i):
+    """Joint coordinates at the next pose, unwound, and by how much the step changes them."""
     kt, kr, has_law = free(kind)
     a = m.first_axis[i]
     if has_law:  # as `move_joint` left them
@@ -248,7 +246,23 @@ def finish_joint(kind, m, s, t, i):
     if kr == 3:  # their velocity is the relative angular velocity along the child's axes
         turned, turn = ball.coordinates(m, s, t, i, a + kt)
         new, changes = new + turned, changes + turn
+    return new, changes
+
+
+@each_joint
+def finish_joint(kind, m, s, t, i):
+    """Commit the wrench and the unwound joint coordinates at the next pose in the lanes that converged."""
+    good = on(t.good)
+    for j in range(6):
+        s.wrench[i][j] = select(good, t.wrench[i][j], s.wrench[i][j])
+    if is_floating(kind):
+        return
+    a, has_law = m.first_axis[i], free(kind)[2]
+    new, changes = next_coordinates(kind, m, s, t, i)
     for k, (value, change) in enumerate(zip(new, changes, strict=True)):
+        if has_law and m.features.armature:
+            rotor = rotor_effort(s, t, a + k, change / t.h)
+            s.rotor[a + k][0] = select(good, rotor, s.rotor[a + k][0])
         s.angle[a + k][0] = select(good, value, s.angle[a + k][0])
         s.rate[a + k][0] = select(good, change / t.h, s.rate[a + k][0])
 

@@ -130,7 +130,7 @@ def state_fields(features, size):
     unknown |= {"la": (a, AXIS_PAIRS), "lb": (a, AXIS_PAIRS), "dry": (a, 1)}
     if not features.bounce:
         unknown = {}
-    solids = size.n_colliders
+    solids, rotors = size.n_colliders, a if features.armature else 0
     return {
         "x": (n, 3),
         "q": (n, 4),
@@ -188,6 +188,9 @@ def state_fields(features, size):
         "offset": (c, 1),  # of the plane of each contact
         **{f"collider_{name}": (solids, 1) for name in ("friction", "restitution", "compliance", "damping")},
         **{name: (a, 1) for name in ("stiffness", "rest", "damping", "kp", "kd")},
+        "armature": (a, 1),
+        "rotor": (rotors, 1),  # effort of the rotor in the last step
+        "settled_rate": (rotors if features.bounce else 0, 1),  # of axes, in the first phase of a rebound
         "bounds": (a, 2),  # lower and upper limit of the coordinate, 0 where infinite
         "effort_limit": (a, 1),  # 0 where there is none
         "dry_friction": (a, 1),
@@ -292,6 +295,7 @@ def scratch_fields(features, size):
         "coordinate": (a, 1),  # of axes with a law, turns counted, at the next pose
         "drive_slope": (a, 1),
         "passive_slope": (a, 1),
+        "rate0": (a if features.armature else 0, 1),  # before the step
         "apparent": (a, 1),
         "mobility": (a, 1),
         "axis_force": (a, 1),  # usual force, N

@@ -8,6 +8,9 @@ from vigym.engine.kernels.quaternion import sum_of
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 
 LIGHT = 0.01  # force of a contact that is guessed to carry nothing, in units of its usual one
+# Derivatives take what is pressed or sticks for a spring that is at most so many times as stiff as the inertia behind
+# it: products of 1e-12 would make it so stiff that all else drowns in rounding
+STIFFEST = 1e8
 LEAST = 0.1  # products are sent to this part of what they have to be
 
 

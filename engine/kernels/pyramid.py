@@ -15,6 +15,7 @@ contact.py.
 """
 
 from vigym.engine.kernels import pairs
+from vigym.engine.kernels.simd import maximum
 
 PAIRS = 6
 CLOSENESS = 30.0  # how many times as closely products are solved: here, several of them let what sticks creep
@@ -78,6 +79,13 @@ def direction(rough, cf, give, a, b, inverse, k, r, dphi, dslip):
     db = [dphi + give * da[0] + r[0], cf * da[0] - (da[2] + da[3] + da[4] + da[5]) + r[1]]
     db += [slip[j] + da[1] + r[j] for j in range(2, PAIRS)]
     return da, [on[j] * db[j] for j in range(PAIRS)]
+
+
+def blunted(a, b, stiffest):
+    """Pairs of a solution whose slopes are at most `stiffest`, N/m: what is pressed, sticks or slides does so no more
+    than that, however close to the boundary the interior point ended."""
+    slopes = [1.0 / stiffest, stiffest / (pairs.STIFFEST * pairs.STIFFEST), *[1.0 / stiffest] * 4]
+    return a, [maximum(b[j], slopes[j] * a[j]) for j in range(PAIRS)]
 
 
 def open_sizes(sizes, normal):

@@ -49,6 +49,19 @@ def lu_solve(A, b):
     return x
 
 
+def lu_solve_transposed(A, b):
+    """A^-T b from `lu`."""
+    n, x = len(A), list(b)
+    for i in range(n):
+        for k in range(i):
+            x[i] = x[i] - A[k][i] * x[k]
+        x[i] = x[i] * A[i][i]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = x[i] - A[k][i] * x[k]
+    return x
+
+
 def lu_solve_columns(A, B):
     """A^-1 B from `lu`."""
     return transpose([lu_solve(A, column) for column in transpose(B)])

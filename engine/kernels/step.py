@@ -9,7 +9,6 @@ rest of the call. One whose joints act too far off repeats it with other arms (a
 
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint
 from vigym.engine.kernels.arms import fallback
-from vigym.engine.kernels.body import INFINITE
 from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.collision.groups import join_energies, join_impacts
 from vigym.engine.kernels.collision.poses import LOOKS
@@ -216,14 +215,7 @@ def publish_contacts(m, s, t):
 def begin(m, s, t):
     """Start of a step: the world's pose, all ticks still to do in real lanes, full stride, warm start."""
     world = m.n_bodies
-    for k in range(3):
-        t.x[world][k] = t.xn[world][k] = t.x_before[world][k] = 0.0
-        for j in range(3):
-            t.R[world][k, j] = t.Rn[world][k, j] = t.R_before[world][k, j] = 1.0 if j == k else 0.0
-    for k in range(4):
-        t.q[world][k] = t.qn[world][k] = 1.0 if k == 0 else 0.0
-    t.unit[world][0] = t.unit[world][1] = INFINITE
-    t.per_length[world][0] = 0.0
+    body.place_world(m, t)
     if m.features.touches:
         for k in range(3):
             t.speed[world][k] = s.pushed[world][k] = 0.0

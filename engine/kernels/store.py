@@ -9,6 +9,7 @@ Some fields grow while kernels run: how many contacts there are between bodies i
 each with a capacity of its own in every group, and their memory is not part of the slab (`Growing`).
 """
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class Features(NamedTuple):
     held: bool = False  # contacts of bodies that cannot move
     sags: bool = False  # contacts whose forces may not be determined, nor bounded
     touches: bool = False  # solids that may touch each other
+    armature: bool = False  # rotors on free axes
 
     @property
     def contacts(self) -> bool:
@@ -186,6 +188,19 @@ class Store:
             first, last, _ = self.fields["room"]
             slab[:, first:last] = 0.0
         return slab
+
+
+def exchanged(store, pairs):
+    """The same memory of a store without fields that grow, with the names of the fields of each pair exchanged."""
+    other = copy(store)
+    other.table = store.table.copy()
+    for one, two in pairs:
+        setattr(other, one, getattr(store, two))
+        setattr(other, two, getattr(store, one))
+        columns = store.columns[one], store.columns[two]
+        other.table[:, columns] = store.table[:, columns[::-1]]
+    other.address = other.table.ctypes.data
+    return other
 
 
 def aligned(rows, columns, dtype):

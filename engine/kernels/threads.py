@@ -2,9 +2,9 @@
 
 A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
-    kernel, m, states, T, repeat, resumed, script,  scratch (T),  mailbox (T),  first (T + 1),  next (T),  done (G)
+    kernel, m, states, T, repeat, resumed, script, task, scratch (T), mailbox (T), first (T + 1), next (T), done (G)
 
-The groups first[k]..first[k + 1] are thread k's own. It advances all of them by a few steps, then by a few more:
+The groups first[k]..first[k + 1] are thread k's own. It advances all of them by `task` steps, then by as many more:
 next[k] counts these tasks. When none is left it takes those of others, so that nobody waits for a thread with more
 work, or less of a core. A group's tasks are done in their order: done[g] counts them. Thread 0 is the caller's. A
 MAILBOX (int64) tells another which plan, and which k, is its own:
@@ -14,29 +14,38 @@ MAILBOX (int64) tells another which plan, and which k, is its own:
 A SCRIPT (int64), if there is one, tells what comes into fields before each step, and which are written down after it:
 
     environments, lanes, bytes of a group,  fields in, fields out,  then of each field
-    address in the first group, address of an array (steps, environments, n), n
+    column, or -1, address in the first group, address of an array, n, words between its environments, and its steps
+
+A field with a column is one of the thread's scratch store, the column that of its address in the table; others are of
+the states.
 """
 
 from vigym.engine.kernels.jit import native, unkept
 from vigym.engine.kernels.memory import call, copy, fetch_add, load_acquire, store_release
 
-KERNEL, MODEL, STATES, THREADS, REPEAT, RESUMED, SCRIPT, SCRATCH = range(8)
+KERNEL, MODEL, STATES, THREADS, REPEAT, RESUMED, SCRIPT, TASK, SCRATCH = range(9)
 RINGS, ANSWERED, PLAN, WHO = range(4)
 ENVS, LANES, STRIDE, INWARD, OUTWARD, FIELDS = range(6)
 WORD = 8  # bytes
-TASK = 8  # steps
+FIELD = 6  # numbers that describe one
 
 
 @unkept
-def transfer(script, number, group, step, inward):
+def transfer(script, number, scratch, group, step, inward):
     """One field of a group's environments, from or into the row of a step in its array."""
     envs, lanes = load_acquire(script + WORD * ENVS), load_acquire(script + WORD * LANES)
-    place = script + WORD * (FIELDS + 3 * number)
-    field = load_acquire(place) + group * load_acquire(script + WORD * STRIDE)
-    array, n = load_acquire(place + WORD), load_acquire(place + 2 * WORD)
+    place = script + WORD * (FIELDS + FIELD * number)
+    column = load_acquire(place)
+    if column < 0:
+        field = load_acquire(place + WORD) + group * load_acquire(script + WORD * STRIDE)
+    else:
+        field = load_acquire(scratch + WORD * column)
+    array, n = load_acquire(place + 2 * WORD), load_acquire(place + 3 * WORD)
+    per_env, per_step = load_acquire(place + 4 * WORD), load_acquire(place + 5 * WORD)
     apart = WORD * lanes
     for lane in range(min(lanes, envs - group * lanes)):
-        there, here = array + WORD * n * (step * envs + group * lanes + lane), field + WORD * lane
+        there = array + WORD * (step * per_step + (group * lanes + lane) * per_env)
+        here = field + WORD * lane
         for i in range(n):
             if inward:
                 copy(here + apart * i, there + WORD * i)
@@ -56,23 +65,23 @@ def play(plan, scratch, group, first, last, resumed):
     both = inward + load_acquire(script + WORD * OUTWARD)
     for step in range(first, last):
         for number in range(inward):
-            transfer(script, number, group, step, True)
+            transfer(script, number, scratch, group, step, True)
         call(kernel, m, states, scratch, group, group + 1, 1, 1 if step > first else resumed)
         for number in range(inward, both):
-            transfer(script, number, group, step, False)
+            transfer(script, number, scratch, group, step, False)
 
 
 @unkept
 def work(plan, k):
     """Thread k's share of a plan."""
     threads, repeat = load_acquire(plan + WORD * THREADS), load_acquire(plan + WORD * REPEAT)
-    resumed = load_acquire(plan + WORD * RESUMED)
+    resumed, size = load_acquire(plan + WORD * RESUMED), load_acquire(plan + WORD * TASK)
     scratch = plan + WORD * SCRATCH
     first = scratch + WORD * 2 * threads
     taken = first + WORD * (threads + 1)
     done = taken + WORD * threads
     own = load_acquire(scratch + WORD * k)
-    rounds = (repeat + TASK - 1) // TASK
+    rounds = (repeat + size - 1) // size
     for other in range(threads):
         whose = WORD * ((k + other) % threads)
         start = load_acquire(first + whose)
@@ -82,7 +91,7 @@ def work(plan, k):
             turn, group = task // count, start + task % count
             while load_acquire(done + WORD * group) < turn:
                 pass
-            play(plan, own, group, turn * TASK, min(repeat, turn * TASK + TASK), 1 if turn > 0 else resumed)
+            play(plan, own, group, turn * size, min(repeat, turn * size + size), 1 if turn > 0 else resumed)
             store_release(done + WORD * group, turn + 1)
             task = fetch_add(taken + whose, 1)
 

@@ -1,1 +1,1 @@
-"""MJCF, the XML of MuJoCo: `to_mjcf` writes a mechanism."""
+"""MJCF, the XML of MuJoCo: `to_mjcf` writes a mechanism, `load_mjcf` and `read_mjcf` read one."""

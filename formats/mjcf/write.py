@@ -147,7 +147,7 @@ def _joints(element: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
                 attributes |= {"limited": "true", "range": text([lower, upper])}
             attributes["springref"] = repr(float(joint.rest[k]))
         attributes |= {"stiffness": repr(float(joint.stiffness[k])), "damping": repr(float(damping[k]))}
-        attributes |= {"frictionloss": repr(float(joint.friction[k])), "armature": "0"}
+        attributes |= {"frictionloss": repr(float(joint.friction[k])), "armature": repr(float(joint.armature[k]))}
         ET.SubElement(element, "joint", attributes)
 
 
@@ -176,9 +176,11 @@ def _loops(
     fixed joints are welded."""
     for j in tree.loops:
         joint = mechanism.joints[j]
-        laws = (joint.stiffness, joint.damping, joint.kp, joint.kd, joint.friction)
+        laws = (joint.stiffness, joint.damping, joint.kp, joint.kd, joint.friction, joint.armature)
         limits = np.isfinite([joint.lower, joint.upper]).any()
-        _refuse(joint, bool(np.any(laws)) or bool(limits), "springs, dampers, drives or limits where a loop closes")
+        _refuse(
+            joint, bool(np.any(laws)) or bool(limits), "springs, dampers, drives, rotors or limits where a loop closes"
+        )
         points = {"spherical": [np.zeros(3)], "revolute": [np.zeros(3), joint.basis[2]], "fixed": [np.zeros(3)]}
         _refuse(joint, joint.kind not in points, f"loops that a joint of kind {joint.kind!r} closes")
         for k, offset in enumerate(points[joint.kind][: 1 if planar else None]):

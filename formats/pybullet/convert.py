@@ -117,6 +117,8 @@ def _load(handle: Handle, members: Sequence[Member]) -> None:
 def _set_motors(handle: Handle, joint: Joint) -> None:
     """PyBullet's motors are on by default: off, or with the force of the dry friction."""
     p, client = module(), handle.client
+    if joint.armature.any():
+        raise MechanismError(f"joint {joint.name!r}: PyBullet has no armature")
     for part, where in zip(parts(joint), handle.joints[joint.name], strict=True):
         if part.kind == "spherical":
             if joint.friction[part.first :].any():

@@ -29,9 +29,11 @@ from vigym.engine.validation import (
     vector,
     words,
 )
+from vigym.formats.meshes import check_extra
 from vigym.formats.urdf.build import add_contacts, build
 from vigym.formats.urdf.contact import CYLINDERS
 from vigym.formats.urdf.parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
+from vigym.formats.urdf.surfaces import visual_surfaces
 from vigym.formats.urdf.tree import Arrangement, Options, arrange, find_root
 from vigym.formats.urdf.xml import Element, UrdfError, UrdfWarning, parse
 
@@ -75,8 +77,8 @@ class UrdfModel:
     """A URDF file, read.
 
     name: of the robot. path: of the file. mechanism: what is simulated.
-    links: by name, in the order of the file. meshes: visual ones. world_shapes: solids of links that are fixed to
-    the world, for display, in the world (those of other links are the `visuals` of their bodies).
+    links: by name, in the order of the file. meshes: visual ones. world_shapes: solids and surfaces of links that are
+    fixed to the world, for display, in the world (those of other links are the `visuals` of their bodies).
     velocity_limits: by joint name, m/s or rad/s; the engine does not enforce them. mimics: joints that the file couples
     to others and that were left free. warnings: what was mended or left out.
     """
@@ -116,7 +118,7 @@ def load_urdf(path: str | PathLike[str], *, floating: bool = False, **options: A
     floating: the root link flies freely; otherwise it is fixed to the world. Links that are fixed to each other are one
     body, named after the one nearest to the root; joints keep their names.
     options: kp, kd, contacts, friction, packages, position, orientation, cylinders, rim_points, mimic, default_mass,
-    repair_inertia; see `read_urdf`.
+    repair_inertia, meshes; see `read_urdf`.
     """
     return read_urdf(path, floating=floating, **options).mechanism
 
@@ -137,6 +139,7 @@ def read_urdf(
     mimic: str = "error",
     default_mass: float = 0.0,
     repair_inertia: bool = True,
+    meshes: bool | None = None,
 ) -> UrdfModel:
     """A URDF file with its mechanism, link frames, meshes and velocity limits.
 
@@ -152,6 +155,8 @@ def read_urdf(
     mimic: "error" refuses coupled joints, "free" leaves them uncoupled.
     default_mass: kg, of links without <inertial>; their inertia is as many kg m^2 about each axis (PyBullet: 1).
     repair_inertia: mend, with a warning, inertias that no solid can have; False makes them an error.
+    meshes: draw visual meshes (OBJ, STL, DAE), which needs the extra `meshes`; False draws collision shapes instead;
+        None is True where the extra is installed.
     """
     if isinstance(path, str) and path.lstrip().startswith("<"):
         raise MechanismError(f"path must be that of a file, got its text: {show(path)}; write it to a file first")
@@ -166,11 +171,14 @@ def read_urdf(
     options = Options(floating, base, number(default_mass, "default_mass", at_least=0.0), repair_inertia)
     cylinders, mimic = choice(cylinders, CYLINDERS, "cylinders"), choice(mimic, MIMIC, "mimic")
     folders = _folders({} if packages is None else packages)
+    if meshes is not None and flag(meshes, "meshes"):
+        check_extra("meshes=True")
 
     with np.errstate(over="ignore", invalid="ignore"):  # what is too large is an error that says where it is
         robot = parse(file)
         materials = read_materials(robot)
-        links = _by_name([read_link(element, materials, folders) for element in _some(robot, "link")])
+        surfaces = None if meshes is False else visual_surfaces(robot)
+        links = _by_name([read_link(element, materials, folders, surfaces) for element in _some(robot, "link")])
         joints = _by_name([read_joint(element) for element in _some(robot, "joint")])
         mimics = _mimics(joints, mimic)
         arrangement = arrange(links, list(joints.values()), find_root(robot, links, list(joints.values())), options)

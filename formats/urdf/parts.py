@@ -3,7 +3,7 @@
 Lengths in m, masses in kg, angles in rad. Poses are (position, orientation) of a frame in the one it is written in.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 from vigym.engine.errors import MechanismError
 from vigym.engine.rotation import multiply, rotate, rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Color, Cylinder, Shape, Sphere
+from vigym.engine.surface import Surface
 from vigym.engine.validation import Array, show, suggestion
 from vigym.formats.urdf.mesh import find_mesh
 from vigym.formats.urdf.xml import Element
@@ -60,13 +61,25 @@ class MeshPart:
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
-    """A visual or collision element: a solid placed in the link frame, or a mesh, or neither (not understood)."""
+    """A visual or collision element: a solid placed in the link frame, or a mesh, or neither (not understood).
+
+    surfaces: what a visual mesh looks like, in the link frame.
+    """
 
     element: Element
     pose: Pose
     solid: Shape | None = None
     mesh: MeshPart | None = None
     color: Color | None = None
+    surfaces: tuple[Surface, ...] = ()
+
+    @property
+    def drawn(self) -> tuple[Shape, ...]:
+        """Its solid, or its surfaces."""
+        return self.surfaces if self.solid is None else (self.solid,)
+
+
+Surfaces = Callable[[Geometry], tuple[Surface, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +99,13 @@ class Link:
     friction: float | None
 
     @property
-    def looks(self) -> tuple[Geometry, ...]:
-        """Solids that are drawn: visual ones, or, if there are none (but meshes), those that collide, in the colour of
-        the visuals."""
-        solids = tuple(visual for visual in self.visuals if visual.solid is not None)
-        if solids:
-            return solids
+    def looks(self) -> tuple[Shape, ...]:
+        """Solids and surfaces that are drawn, in the link frame: visual ones, or, if there are none, those that
+        collide, in the colour of the visuals."""
+        if drawn := tuple(shape for visual in self.visuals for shape in visual.drawn):
+            return drawn
         color = next((visual.color for visual in self.visuals if visual.color is not None), None)
-        solid_parts = [(part, part.solid) for part in self.collisions if part.solid is not None]
-        return tuple(replace(part, solid=replace(solid, color=color)) for part, solid in solid_parts)
+        return tuple(replace(part.solid, color=color) for part in self.collisions if part.solid is not None)
 
 
 @dataclass(frozen=True)
@@ -165,11 +176,15 @@ def _color(material: Element) -> Color | None:
     return (r, g, b, a)
 
 
-def read_link(element: Element, materials: Mapping[str, Color], packages: Mapping[str, Path]) -> Link:
-    """A <link>."""
+def read_link(
+    element: Element, materials: Mapping[str, Color], packages: Mapping[str, Path], surfaces: Surfaces | None = None
+) -> Link:
+    """A <link>; `surfaces` reads its visual meshes, which are not drawn without it."""
     _note_unknown(element, _LINK_PARTS)
     mass, com, inertia = _inertial(element.find("inertial"))
     visuals = [_geometry(part, materials, packages) for part in element.all("visual")]
+    if surfaces is not None:
+        visuals = [replace(visual, surfaces=surfaces(visual)) if visual.mesh else visual for visual in visuals]
     collisions = [_geometry(part, materials, packages) for part in element.all("collision")]
     contact = element.find("contact")
     lateral = None if contact is None else contact.find("lateral_friction")

@@ -50,12 +50,11 @@ class Group:
         return Pose(pose.position - self.com, pose.orientation)
 
     def shapes(self) -> list[Shape]:
-        """Solids that are drawn, in the body's frame."""
+        """Solids and surfaces that are drawn, in the body's frame."""
         return [
-            placed(solid, self.place(pose @ look.pose))
+            placed(look, self.place(pose @ Pose(np.array(look.position), np.array(look.orientation))))
             for link, pose in self.members
             for look in link.looks
-            if (solid := look.solid) is not None
         ]
 
 

@@ -5,8 +5,10 @@ import copy
 import numpy as np
 import pytest
 
-from vigym import Box, Capsule, Mechanism, Simulator
+from vigym import Box, Capsule, Mechanism, Simulator, Sphere
 from vigym.benchmarks.touching.piles import dropped
+
+pytestmark = pytest.mark.usefixtures("judged")
 
 
 def snake(links: int = 5) -> Mechanism:
@@ -60,6 +62,20 @@ def test_saved_states_go_on_as_they_would_have():
     np.testing.assert_array_equal(sim.state.x, ends[0])
 
 
+def test_what_is_saved_tells_of_nothing_else():
+    # two simulators that go on alike save the same, whatever contacts either of them has had before
+    sim, positions, velocities = start(3)
+    sim.set_joint_state(positions[:3], velocities[:3])
+    numbers = []
+    for _ in range(20):
+        other = copy.deepcopy(sim)
+        for one in (sim, other):
+            one.step(repeat=6)
+        assert other.save() == sim.save()
+        numbers.append(np.bincount(sim.contacts().env, minlength=3))
+    assert (np.diff(numbers, axis=0) < 0).any()  # contacts that ended, beside others that go on
+
+
 def test_kernels_do_the_same_uncompiled():
     compiled, positions, velocities = start(2)
     compiled.set_joint_state(positions[:2], velocities[:2])
@@ -102,3 +118,79 @@ def test_contacts_that_come_and_go_differently(num_threads):
         for state in states:
             alone.step()
             np.testing.assert_array_equal(alone.state.x[0], state[env])
+
+
+def crowd(num_envs: int, threads: int = 1) -> Simulator:
+    """Boxes, a ball and a hinged pair that bounce on the ground and on each other."""
+    m = Mechanism()
+    m.add_ground(friction=0.6)
+    for k in range(3):
+        m.add_body(f"box{k}", mass=1.0 + k, shapes=[Box((0.2, 0.15, 0.1))], position=(0.03 * k, 0, 0.2 + 0.25 * k))
+    m.add_body("ball", mass=0.5, shapes=[Sphere(0.08)], position=(0, 0, 1.0), collide=False)
+    m.add_collider("ball", "ball", Sphere(0.08), restitution=0.7)
+    for k, name in enumerate(("upper", "lower")):
+        m.add_body(name, mass=0.4, shapes=[Capsule(0.04, 0.2)], position=(0.3, 0, 0.9 - 0.3 * k))
+    ends = {"parent_anchor": (0, 0, -0.15), "child_anchor": (0, 0, 0.15)}
+    m.add_joint("hinge", "revolute", "upper", "lower", axis=(0, 1, 0), damping=0.01, **ends)
+    m.set_pair("box0", "ground", restitution=0.4)
+    return Simulator(m, dt=0.01, num_envs=num_envs, num_threads=threads)
+
+
+def starts(num_envs: int) -> dict[str, np.ndarray]:
+    """A state of `crowd` for each environment, at other heights and with other velocities."""
+    rng, (x, q, v, w) = np.random.default_rng(7), crowd(1).state
+    free = np.array([1.0, 1.0, 1.0, 1.0, 0.0, 0.0])[:, None]  # those on the hinge move as one
+    lift, turn = rng.uniform(0.0, 0.1, (num_envs, 1, 1)), rng.normal(size=(num_envs, 6, 3))
+    shift = rng.normal(size=(num_envs, 1, 3)) + 0.3 * free * rng.normal(size=(num_envs, 6, 3))
+    return {"x": x + lift * [0, 0, 1.0], "q": q + np.zeros((num_envs, 1, 1)), "v": v + shift, "w": w + free * turn}
+
+
+def test_any_batch_any_place_any_thread():
+    # the same eleven environments alone, in batches of several sizes, at other places in them, on one thread or two:
+    # contacts come and go differently in each, and all of it, warm start and impacts too, is the same to the bit
+    given, total, steps = starts(11), 11, 80
+    ends, touched = [], []
+    for env in range(total):
+        alone = crowd(1)
+        alone.set_state(**{name: value[env] for name, value in given.items()})
+        near = []
+        for _ in range(steps):
+            alone.step()
+            assert alone.status.converged.all()
+            near.append(len(alone.contacts()))
+        ends.append([*(part[0] for part in alone.state), alone.contacts().force])
+        touched.append(near)
+    assert (np.ptp(touched, axis=0) > 0).mean() > 0.5
+    rng = np.random.default_rng(2)
+    for size, threads in ((2, 1), (5, 2), (9, 1), (11, 2)):
+        places = rng.permutation(total)[:size]
+        batch = crowd(size, threads)
+        batch.set_state(**{name: value[places] for name, value in given.items()})
+        batch.step(repeat=steps)
+        for k, env in enumerate(places):
+            found = [*(part[k] for part in batch.state), batch.contacts(k).force]
+            for one, other in zip(ends[env], found, strict=True):
+                np.testing.assert_array_equal(other, one)
+
+
+def test_buffers_that_grow_change_nothing():
+    # a heap that falls together outgrows its buffers again and again; one that has had the room before goes the same
+    # way, with the same warm start and the same learned floor: all that is saved is equal
+    def room(sim: Simulator) -> list[int]:
+        stores = sim._lanes.store, sim._lanes.scratch[0]
+        return [number for store in stores for of_groups in store.capacity.values() for number in of_groups]
+
+    grows, ample = (Simulator(dropped(6, 6), dt=0.01, num_envs=3) for _ in range(2))
+    start, small = grows.save(), room(grows)
+    ample.restore(start)
+    for store in (ample._lanes.store, *ample._lanes.scratch):
+        for kind in store.growing:
+            for group in range(store.groups):
+                store.grow(kind, group, 1000)
+    large = room(ample)
+    for _ in range(150):
+        for sim in (grows, ample):
+            sim.step()
+        assert grows.save() == ample.save()
+    assert room(ample) == large
+    assert sum(after > 2 * before for after, before in zip(room(grows), small, strict=True)) >= 5

@@ -56,8 +56,8 @@ def shape(solid: Solid, last: bool) -> Sphere | Capsule | Box:
     return Box((0.08, 0.06, 2 * HEIGHT)) if last else Box((0.5, 0.4, 2 * HEIGHT))
 
 
-def build(column: list[Solid], friction: float) -> tuple[Mechanism, list[Touch]]:
-    """The mechanism, and its contacts as the reference wants them."""
+def build(column: list[Solid], friction: float, kind: str) -> tuple[Mechanism, list[Touch]]:
+    """The mechanism, arms being on joints of this kind, and its contacts as the reference wants them."""
     m, touches, top = Mechanism(gravity=(0.5, -1.0, -9.0)), [], 0.0
     m.add_ground(friction=friction)
     placed: list[tuple[str, Any, np.ndarray, np.ndarray]] = []
@@ -82,8 +82,9 @@ def build(column: list[Solid], friction: float) -> tuple[Mechanism, list[Touch]]
     for k, solid in enumerate(column):
         if solid.arm:  # something hangs on it that touches nothing
             m.add_body(f"arm{k}", mass=0.3, inertia=(2e-3, 3e-3, 4e-3), position=(5.0, 0, 0))
-            ends = {"parent_anchor": (0.02, 0.01, 0.0), "child_anchor": (0.1, 0.0, 0.05), "axis": (0.0, 0.6, 0.8)}
-            m.add_joint(f"arm{k}", "revolute", f"b{k}", f"arm{k}", damping=0.1, **ends)
+            ends = {"parent_anchor": (0.02, 0.01, 0.0), "child_anchor": (0.1, 0.0, 0.05)}
+            axis = {} if kind == "spherical" else {"axis": (0.0, 0.6, 0.8)}
+            m.add_joint(f"arm{k}", kind, f"b{k}", f"arm{k}", damping=0.1, **ends, **axis)
     return m, touches
 
 
@@ -135,13 +136,13 @@ def usable(column: list[Solid]) -> bool:
     return tall and not (kinds[-1] == "box" and len(kinds) > 1 and kinds[-2] != "box")
 
 
-def compare(column: list[Solid], friction: float, counts: dict[str, int]) -> None:
-    m, touches = build(column, friction)
+def compare(column: list[Solid], friction: float, kind: str, counts: dict[str, int]) -> None:
+    m, touches = build(column, friction, kind)
     sim = Simulator(m, dt=DT, tolerance=1e-12, cone="pyramid")
     v, w = (np.array([getattr(solid, part) for solid in column]) for part in "vw")
     x, q, *_ = (part[0] for part in sim.state)
-    if len(m.joints):
-        sim.set_joint_state(np.zeros(len(m.joints)))
+    if m.joints:
+        sim.set_joint_state(np.zeros(sim.model.n_axes))
         x, q, *_ = (part[0] for part in sim.state)
     arms = [k for k, solid in enumerate(column) if solid.arm]
     v, w = np.concatenate([v, np.zeros((len(arms), 3))]), np.concatenate([w, np.zeros((len(arms), 3))])
@@ -157,7 +158,7 @@ def compare(column: list[Solid], friction: float, counts: dict[str, int]) -> Non
     difference = np.abs(V - np.concatenate([expected.v, expected.w], -1)).max()
     if difference > 1e-9:
         zero = np.zeros((len(m.bodies), 3))
-        effort = np.zeros(len(arms))
+        effort = np.zeros(sim.model.n_axes)
         misfit = reference.misfit(plain, (x, q, v, w), DT, V, effort, zero, zero)
         assert misfit < 1e-7, f"velocities differ by {difference}, and do not solve the step: {misfit}"
         counts["others"] += 1
@@ -165,20 +166,24 @@ def compare(column: list[Solid], friction: float, counts: dict[str, int]) -> Non
     counts["solved"] += 1
 
 
-def agree(examples: int) -> dict[str, int]:
+def agree(examples: int, *kinds: str) -> dict[str, int]:
     counts = dict.fromkeys(("solved", "unsolved", "others", "touching"), 0)
 
     @settings(max_examples=examples)
-    @given(st.lists(solids(), min_size=2, max_size=6).filter(usable), st.sampled_from([0.0, 0.3, 0.9]))
-    def run(column, friction):
-        compare(column, friction, counts)
+    @given(
+        st.lists(solids(), min_size=2, max_size=6).filter(usable),
+        st.sampled_from([0.0, 0.3, 0.9]),
+        st.sampled_from(kinds),
+    )
+    def run(column, friction, kind):
+        compare(column, friction, kind, counts)
 
     run()
     return counts
 
 
 def test_one_step_agrees_with_the_reference():
-    counts = agree(20)
+    counts = agree(20, "revolute")
     assert counts["solved"] >= 0.9 * 20
     assert counts["others"] <= 0.05 * 20
     assert counts["touching"] >= 0.5 * counts["solved"]
@@ -186,6 +191,6 @@ def test_one_step_agrees_with_the_reference():
 
 @pytest.mark.slow
 def test_many_steps_agree_with_the_reference():
-    counts = agree(300)
+    counts = agree(300, "revolute", "prismatic", "spherical")
     assert counts["solved"] >= 0.9 * 300
     assert counts["others"] <= 0.05 * 300

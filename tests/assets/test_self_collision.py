@@ -14,6 +14,8 @@ from vigym.engine.collisions import distances
 from vigym.envs.controllers.learned import learned
 from vigym.envs.controllers.quadruped import QuadrupedTrot
 
+pytestmark = pytest.mark.usefixtures("judged")
+
 
 def test_solids_are_few_and_touch_only_what_is_not_a_neighbour():
     m = unitree_a1.build(self_collision=True)

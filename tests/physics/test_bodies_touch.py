@@ -6,6 +6,7 @@ from scenes import GRAVITY
 
 from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
 
+pytestmark = pytest.mark.usefixtures("judged")
 CREEP = 1e-11  # of a size, what sticks may move by in a step
 GAP = 1e-8  # m, boxes; spheres and capsules are better
 
@@ -197,3 +198,20 @@ def test_what_flies_past_an_edge_is_not_held_up(speed):
     sim.step(repeat=steps)
     np.testing.assert_allclose(sim.state.x[0, 0], start + 0.01 * steps * v, atol=1e-9)
     assert sim.status.converged.all()
+
+
+def test_edges_that_alone_part_two_boxes_keep_them_apart():
+    # 0.15 mm apart along the normal of two edges that cross, and 0.12 mm beside the nearest face
+    m = Mechanism(gravity=(0, 0, 0))
+    add(m, "lower", Box((0.2, 0.1, 0.05)), (0.203094, 0.185381, 0.025), turn=(-0.282561, 0, 0, 0.959249))
+    q = np.array([-0.023059, 0.683961, -0.623855, 0.377453])
+    add(m, "upper", Box((0.2, 0.1, 0.05)), (0.039503, 0.071864, 0.09173), turn=q / np.linalg.norm(q))
+    sim = Simulator(m, dt=0.01)
+    assert sim.distance("lower", "upper") == pytest.approx(1.5e-4, rel=0.01)
+    sim.set_state(v=[[0, 0, 0], [0.02601, -0.008843, -0.112415]], w=[[0, 0, 0], [-0.539284, 0, 0]])
+    momentum = sim.momentum()
+    sim.step()
+    assert sim.status.converged.all()
+    assert sim.status.substeps == 1
+    assert sim.distance("lower", "upper") < 1e-9  # it came to touch: 1.1 mm of way
+    np.testing.assert_allclose(sim.momentum(), momentum, atol=1e-10)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import vigym
 
+pytestmark = pytest.mark.usefixtures("judged")
 RADIUS, H = 0.05, 1e-3
 
 

@@ -74,3 +74,10 @@ def test_batch_is_bit_equal_to_single():
         alone.set_state(x=x[k], overlap="keep")
         alone.step(repeat=50)
         assert np.array_equal(alone.state.x[0], batch.state.x[k])
+
+
+@pytest.mark.usefixtures("judged")
+def test_another_library_sees_what_overlaps():
+    """The judge of other tests would tell."""
+    with pytest.raises(AssertionError, match=r"\['b0', 'b1'\] overlap by 0.04"):
+        pair("box", 0.15).step()

@@ -6,6 +6,8 @@ from scenes import GRAVITY, matrix
 
 from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
 
+pytestmark = pytest.mark.usefixtures("judged")
+
 
 @pytest.mark.parametrize("own", [None, 0.2, 0.6])
 def test_a_block_slides_by_the_friction_of_the_pair(own):

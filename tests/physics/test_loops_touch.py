@@ -5,6 +5,7 @@ import pytest
 
 import vigym
 
+pytestmark = pytest.mark.usefixtures("judged")
 LENGTH, WIDTH, SIDE = 0.2, 0.1, 0.04
 
 

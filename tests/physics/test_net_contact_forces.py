@@ -5,6 +5,7 @@ import pytest
 
 from vigym import Box, Capsule, Mechanism, Simulator, Sphere
 
+pytestmark = pytest.mark.usefixtures("judged")
 # Solved this closely, the balance of a body holds to rounding: forces enter it linearly.
 TOLERANCE = 1e-12
 

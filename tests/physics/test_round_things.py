@@ -6,7 +6,8 @@ from apart import follow
 
 from vigym import Box, Mechanism, Plane, Simulator, Sphere
 from vigym.benchmarks.touching.parts import GRAVITY, about, add
-from vigym.benchmarks.touching.rounds import ball_in_box, billiard, coiled_snake, groove, rollers, turntable
+from vigym.benchmarks.touching.rounds import ball_in_box, billiard, coiled_snake, drum, groove, rollers, turntable
+from vigym.engine.rotation import rotation_matrix
 
 
 def two_balls(friction: float, beside: float) -> tuple[Mechanism, np.ndarray]:
@@ -81,6 +82,28 @@ def test_a_ball_on_a_turntable_moves_in_a_circle(rate):
         errors.append(np.abs(sim.state.x[0, 1] - expected).max())
     assert errors[1] < 0.01
     assert errors[1] < 0.6 * errors[0]  # first order
+
+
+def test_a_ball_rolls_in_a_turning_drum_of_planes():
+    # a prism of 48 planes around a cylinder of radius R: at the bottom the ball stays, and turns at W R/r. Walls are R
+    # to R/cos(pi/48) = 1.002 R from the axis. It sticks to the plane that carries it, v + w x (-r n) = W x p, but for
+    # what velocities change by in a step
+    W, R, r, slips = 1.0, 0.3, 0.05, []
+    for h in (0.005, 0.0025):
+        sim = Simulator(drum(W, radius=R, ball=r), dt=h)
+        sim.set_state(w=[[0, W, 0], [0, W * R / r, 0]])
+
+        def look(sim: Simulator = sim) -> tuple[float, float]:
+            (_, x), (_, v), (_, w) = (part[0] for part in (sim.state.x, sim.state.v, sim.state.w))
+            found = sim.contacts()
+            n = -found.normal[np.linalg.norm(found.force, axis=-1).argmax()]  # of the plane, which was added first
+            w = rotation_matrix(sim.state.q[0, 1]) @ w
+            return w[1], float(np.linalg.norm(v - r * np.cross(w, n) - np.cross([0, W, 0], x - r * n)))
+
+        spin, slip = follow(sim, round(4 / h), look)[round(2 / h) :].T
+        assert spin.mean() == pytest.approx(W * R / r, rel=0.01)
+        slips.append(slip.mean())
+    assert slips[1] < 0.6 * slips[0] < 0.6 * 0.005 * W * R
 
 
 def test_a_ball_between_rollers_turns_with_them():

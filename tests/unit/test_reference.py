@@ -11,7 +11,7 @@ import reference as ref
 GRAVITY = np.array([0.0, 0.0, -9.81])
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 DEFAULTS = {"effort_limit": np.inf, "lower": -np.inf, "upper": np.inf, "friction": 0.0}
-PROPERTIES = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", *DEFAULTS)
+PROPERTIES = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature", *DEFAULTS)
 FREE_AXES = {  # of the six (three translations, three rotations)
     "fixed": (),
     "revolute": (4,),

@@ -1,11 +1,14 @@
 """Solids as triangles, for the page."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.errors import InputError
 from vigym.engine.validation import Array
 from vigym.view.pictures import solids as kinds
+from vigym.view.pictures.hierarchy import corner_normals
 from vigym.view.pictures.scene import Part
 
 AROUND = 20  # corners of a circle
@@ -23,9 +26,18 @@ def mesh(part: Part) -> Mesh:
     elif part.kind in (kinds.SPHERE, kinds.CAPSULE, kinds.CYLINDER):
         r, half = part.size[0], 0.0 if part.kind == kinds.SPHERE else part.size[1]
         vertices, faces = _cylinder(r, half) if part.kind == kinds.CYLINDER else _capsule(r, half)
+    elif part.triangles is not None:
+        vertices, faces = _creased(*part.triangles)
     else:
         raise InputError(f"the page cannot show a solid of kind {part.kind}")
     return vertices @ part.rotation.T + part.position, faces
+
+
+def _creased(vertices: Array, faces: NDArray[Any]) -> Mesh:
+    """Triangles, with vertices of their own on either side of sharp edges."""
+    normals = np.round(corner_normals(vertices, faces).reshape(-1, 3), 2)
+    rows, place = np.unique(np.hstack([vertices[faces].reshape(-1, 3), normals]), axis=0, return_inverse=True)
+    return rows[:, :3], place.reshape(-1, 3)
 
 
 def merge(meshes: list[Mesh]) -> Mesh:

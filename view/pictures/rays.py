@@ -3,7 +3,7 @@
 from vigym.engine.vectors import ahead, dot, matvec, matvec_t
 from vigym.view.pictures.arrays import EYE, FIRST, KIND, LAST, LIGHT, NONE, POSITION, REACH, ROTATION, SIZE
 from vigym.view.pictures.compiled import inlined
-from vigym.view.pictures.solids import FAR, enter, normal
+from vigym.view.pictures.solids import FAR, MESH, enter, mesh_normal, normal
 
 
 @inlined
@@ -58,8 +58,11 @@ def direction(view, x, y):
 @inlined
 def surface(solids, local, j, t, d):
     """Normal (3 numbers, world) and face of solid j at eye + t d."""
-    p = ahead(vector(local, j, EYE), t, into(solids.table, j, d))
-    x, y, z, face = normal(solids.numbers[j, KIND], form(solids, j), p)
+    eye, inner = vector(local, j, EYE), into(solids.table, j, d)
+    if solids.numbers[j, KIND] == MESH:
+        x, y, z, face = mesh_normal(form(solids, j), eye, inner, t)
+    else:
+        x, y, z, face = normal(solids.numbers[j, KIND], form(solids, j), ahead(eye, t, inner))
     return out_of(solids.table, j, (x, y, z)), face
 
 

@@ -8,12 +8,13 @@ Pixel i is seen along d = start + across[i] right. `depth`, `ground` are the t o
 
 from vigym.engine.vectors import ahead, dot
 from vigym.view.pictures import shade
-from vigym.view.pictures.compiled import inlined
+from vigym.view.pictures.compiled import called, inlined
 from vigym.view.pictures.solids import (
     BOX,
     CAPSULE,
     CONE,
     CYLINDER,
+    HULL,
     SPHERE,
     box,
     capsule,
@@ -21,6 +22,7 @@ from vigym.view.pictures.solids import (
     cylinder,
     hull,
     larger,
+    mesh,
     smaller,
     sphere,
 )
@@ -62,7 +64,7 @@ def ground(dark, bright, sky, sun, horizon, number, tone, far, seen, caster, fre
         color[i] = value if seen[i] == number else color[i]
 
 
-@inlined
+@called
 def _enter(solid, form, o, light, turn, start, right, across, number, origin, limit, found):
     for i in range(across.shape[0]):
         d, t0 = ahead(start, across[i], right), origin[i]
@@ -88,8 +90,10 @@ def enter(kind, form, o, light, turn, start, right, across, number, origin, limi
         _enter(box, form, o, light, turn, start, right, across, number, origin, limit, found)
     elif kind == CONE:
         _enter(cone, form, o, light, turn, start, right, across, number, origin, limit, found)
-    else:
+    elif kind == HULL:
         _enter(hull, form, o, light, turn, start, right, across, number, origin, limit, found)
+    else:
+        _enter(mesh, form, o, light, turn, start, right, across, number, origin, limit, found)
 
 
 @inlined

@@ -32,6 +32,7 @@ from vigym.view.pictures.arrays import (
     WIDTH,
     Solids,
 )
+from vigym.view.pictures.hierarchy import PER, tree
 from vigym.view.pictures.hull import half_spaces
 
 # Colours of bodies whose shapes have none, in turn.
@@ -64,10 +65,13 @@ class Part:
     facets: Array | None = None
     vertices: Array | None = None
     casts: bool = True
+    triangles: tuple[Array, Any] | None = None
 
 
 def part(shape: Shape, color: Sequence[float], body: int = -1) -> Part:
     """A shape; `color` if it has none of its own."""
+    if hasattr(shape, "triangles"):
+        return mesh_part(shape, color, body)
     if isinstance(shape, Sphere):
         kind, size = kinds.SPHERE, (shape.radius, 0.0, 0.0)
     elif isinstance(shape, Box):
@@ -80,6 +84,29 @@ def part(shape: Shape, color: Sequence[float], body: int = -1) -> Part:
         raise InputError(f"pictures cannot show a {type(shape).__name__}")
     rotation = rotation_matrix(np.array(shape.orientation))
     return Part(kind, size, np.array(shape.position), rotation, tuple(shape.color or color)[:3], body)
+
+
+def mesh_part(shape: Any, color: Sequence[float], body: int = -1) -> Part:
+    """A shape that has `triangles()`: vertices (n, 3) in its own frame, and faces (m, 3)."""
+    vertices, faces = shape.triangles()
+    used = vertices[np.unique(faces)]
+    middle = 0.5 * (used.min(axis=0) + used.max(axis=0))
+    facets, leaves = tree(vertices - middle, faces)
+    rotation = rotation_matrix(np.array(shape.orientation))
+    skip = 1e-4 * float(
+        np.linalg.norm(used - middle, axis=1).max()
+    )  # a point of another solid on it is not in its shade
+    return Part(
+        kinds.MESH,
+        (skip, float(leaves), float(PER)),
+        np.array(shape.position) + rotation @ middle,
+        rotation,
+        tuple(shape.color or color)[:3],
+        body,
+        facets,
+        used - middle,
+        triangles=(vertices - middle, faces),
+    )
 
 
 def hull_part(points: ArrayLike, color: Sequence[float], body: int = -1) -> Part:
@@ -196,13 +223,18 @@ def join(several: Sequence[Solids]) -> Solids:
     """All of them as one."""
     if len(several) == 1:
         return several[0]
-    indices, facets = [], 0
+    indices: list[Any] = []
+    facets: list[Array] = []
+    first: dict[int, int] = {}
     for solids in several:
+        if id(solids.facets) not in first:  # poses of one cast share theirs, which may be large
+            first[id(solids.facets)] = sum(len(rows) for rows in facets)
+            facets += [solids.facets] if len(solids.facets) else []
         index = solids.numbers.copy()
-        index[:, [FIRST, LAST]] += facets
-        facets += len(solids.facets)
+        index[:, [FIRST, LAST]] += first[id(solids.facets)]
         indices.append(index)
-    tables, _, all_facets = (np.concatenate(field) for field in zip(*several, strict=True))
+    tables = np.concatenate([solids.table for solids in several])
+    all_facets = facets[0] if len(facets) == 1 else np.concatenate([np.zeros((0, 4)), *facets])
     return Solids(tables, np.concatenate(indices), all_facets)
 
 

@@ -1,4 +1,4 @@
-"""Where a ray meets a solid: all of them convex, each in its own frame, with its middle at the origin.
+"""Where a ray meets a solid: all but meshes convex, each in its own frame, with its middle at the origin.
 
     kind       size
     SPHERE     radius
@@ -7,20 +7,22 @@
     BOX        three half edges
     CONE       radius, half height: base at z = -half, tip at z = +half
     HULL       (none): all points with n . p <= d, for rows n, d of an array of facets
+    MESH       shortest way, leaves, triangles of a leaf: triangles in a tree of boxes, see hierarchy.py
 
 A solid's `form` is its size (three numbers), the array of all facets (F, 4), and its first and last + 1 in it.
 `kind(form, o, d)` is the smallest t > 0 at which o + t d enters the solid, or FAR; a ray that starts inside does not
-enter. These functions have no branches, so that a loop of them over a row of pixels becomes SIMD code.
+enter (but it meets the triangles of a mesh from either side). The convex ones have no branches, so that a loop of them
+over a row of pixels becomes SIMD code.
 """
 
 import math
 
 import numpy as np
 
-from vigym.engine.vectors import dot
-from vigym.view.pictures.compiled import inlined
+from vigym.engine.vectors import cross, dot
+from vigym.view.pictures.compiled import called, inlined
 
-SPHERE, CAPSULE, CYLINDER, BOX, CONE, HULL = range(6)
+SPHERE, CAPSULE, CYLINDER, BOX, CONE, HULL, MESH = range(7)
 FAR = 1e60
 _TINY = 1e-30  # stands for a direction component of zero: 1/_TINY is still far from overflow
 
@@ -123,7 +125,74 @@ def hull(form, o, d):
     return near if (near < far) & (near > 0.0) else FAR
 
 
+@called
+def first_triangle(form, o, d, limit):
+    """The smallest t below `limit` at which o + t d meets a triangle, else `limit`; the triangle's first row, else -1;
+    and the weights of its second and third corner there.
+
+    Moeller and Trumbore: o + t d = v0 + u e1 + v e2. Boxes are looked at in the order of the tree, without a stack: who
+    is done with a node goes to its sibling, or to that of the first node above it that is a left child.
+    """
+    table, first, leaves, per = form[3], form[4], np.int64(form[1]), np.int64(form[2])
+    triangles = first + 2 * (2 * leaves - 1)
+    wx, wy, wz = inverse(d[0]), inverse(d[1]), inverse(d[2])
+    best, found, best_u, best_v = limit, np.int64(-1), 0.0, 0.0
+    node = np.int64(1)
+    while node > 0:
+        r = first + 2 * (node - 1)
+        ax, bx = (table[r, 0] - o[0]) * wx, (table[r + 1, 0] - o[0]) * wx
+        ay, by = (table[r, 1] - o[1]) * wy, (table[r + 1, 1] - o[1]) * wy
+        az, bz = (table[r, 2] - o[2]) * wz, (table[r + 1, 2] - o[2]) * wz
+        near = larger(larger(smaller(ax, bx), smaller(ay, by)), smaller(az, bz))
+        far = smaller(smaller(larger(ax, bx), larger(ay, by)), larger(az, bz))
+        if near <= far and far > 0.0 and near < best:
+            if node < leaves:
+                node = 2 * node
+                continue
+            for k in range(per):
+                j = triangles + 6 * (per * (node - leaves) + k)
+                e1 = table[j + 1, 0], table[j + 1, 1], table[j + 1, 2]
+                e2 = table[j + 2, 0], table[j + 2, 1], table[j + 2, 2]
+                p = cross(d, e2)
+                w = inverse(dot(e1, p))
+                s = o[0] - table[j, 0], o[1] - table[j, 1], o[2] - table[j, 2]
+                u = dot(s, p) * w
+                c = cross(s, e1)
+                v, t = dot(d, c) * w, dot(e2, c) * w
+                if (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (t > form[0]) & (t < best) & (dot(e1, e1) > 0.0):
+                    best, found, best_u, best_v = t, j, u, v
+        while node & 1:
+            node >>= 1
+        node += 1 if node > 0 else 0
+    return best, found, best_u, best_v
+
+
 @inlined
+def mesh(form, o, d):
+    """The first triangle."""
+    return first_triangle(form, o, d, FAR)[0]
+
+
+@inlined
+def mesh_normal(form, o, d, t):
+    """Unit normal (3 numbers) against d of the triangle that is met at t, and a number for its direction."""
+    _, j, u, v = first_triangle(form, o, d, t * (1.0 + 1e-6))
+    if j < 0:
+        x, y, z = -d[0], -d[1], -d[2]
+    else:
+        table, w = form[3], 1.0 - u - v
+        x = w * table[j + 3, 0] + u * table[j + 4, 0] + v * table[j + 5, 0]
+        y = w * table[j + 3, 1] + u * table[j + 4, 1] + v * table[j + 5, 1]
+        z = w * table[j + 3, 2] + u * table[j + 4, 2] + v * table[j + 5, 2]
+    size = math.sqrt(x * x + y * y + z * z)
+    size = size if x * d[0] + y * d[1] + z * d[2] < 0.0 else -size
+    size = inverse(size)
+    x, y, z = x * size, y * size, z * size
+    face = 16 * np.int64(1.99 * (x + 1.0)) + 4 * np.int64(1.99 * (y + 1.0)) + np.int64(1.99 * (z + 1.0))
+    return x, y, z, face
+
+
+@called
 def enter(kind, form, o, d):
     """The function of that kind."""
     if kind == SPHERE:
@@ -136,7 +205,9 @@ def enter(kind, form, o, d):
         return box(form, o, d)
     if kind == CONE:
         return cone(form, o, d)
-    return hull(form, o, d)
+    if kind == HULL:
+        return hull(form, o, d)
+    return mesh(form, o, d)
 
 
 @inlined
@@ -182,7 +253,7 @@ def bounds(kind, size, vertices=None):
         core, rounding = (0.0, 0.0, 0.0), a
     elif kind == CAPSULE:
         core, rounding = (0.0, 0.0, b), a
-    elif kind == HULL:
+    elif kind in (HULL, MESH):
         core, rounding = np.abs(vertices).max(axis=0), 0.0
         return core, rounding, float(np.linalg.norm(vertices, axis=1).max())
     else:

@@ -1,6 +1,7 @@
 """A replay as one HTML file: viser's player with the scene inside, and our plots beside it."""
 
 import json
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ window.__THREE_DEVTOOLS__ = new EventTarget();
 __THREE_DEVTOOLS__.addEventListener("observe", ({ detail }) => { if (detail.isScene) vigymScenes.push(detail); });
 """
 MOST_POINTS = 2000  # of a line
-MOST_LINES = 4  # of a plot; of more contacts, only the extreme ones are told
+MOST_LINES = 4  # of a plot; of more contacts, all together, and by name those that are pressed most
 
 
 def page(replay: "Replay", *, forces: bool = True, colliders: bool = False) -> str:
@@ -71,12 +72,15 @@ def series(replay: "Replay") -> dict[str, Any]:
     plots: list[dict[str, Any]] = []
     if names:
         pressed = np.linalg.norm(replay.forces, axis=-1)
-        plots.append(_plot("gap", "m", _lines(names, replay.gaps, "smallest", replay.gaps.min(1)), every))
-        plots.append(_plot("contact force", "N", _lines(names, pressed, "sum", pressed.sum(1)), every))
+        told: Sequence[int] = range(len(names))
+        if len(names) > MOST_LINES:
+            told = sorted(np.argsort(-pressed.sum(0), kind="stable")[: MOST_LINES - 1].tolist())
+        plots.append(_plot("gap", "m", _lines(names, told, replay.gaps, "smallest", replay.gaps.min(1)), every))
+        plots.append(_plot("contact force", "N", _lines(names, told, pressed, "sum", pressed.sum(1)), every))
     if replay.mechanism.colliders:
-        plots.append(_plot("force between colliders", "N", _between_colliders(replay), every))
-    plots.append(_plot("joint error", "", {"largest": replay.joint_error}, every))
-    plots.append(_plot("reward", "", {"reward": replay.reward}, every))
+        plots.append(_plot("force between colliders", "N", _between_colliders(replay).items(), every))
+    plots.append(_plot("joint error", "", [("largest", replay.joint_error)], every))
+    plots.append(_plot("reward", "", [("reward", replay.reward)], every))
     return {"title": replay.head["title"], "time": _digits(replay.time[::every], 7), "plots": plots}
 
 
@@ -90,15 +94,17 @@ def _between_colliders(replay: "Replay") -> dict[str, Array]:
     return {"sum": total[:-1], "largest": largest[:-1]}
 
 
-def _lines(names: list[str], values: Array, summary: str, together: Array) -> dict[str, Array]:
-    if len(names) > MOST_LINES:
-        return {summary: together}
-    return dict(zip(names, values.T, strict=True))
+def _lines(
+    names: list[str], told: Sequence[int], values: Array, summary: str, together: Array
+) -> list[tuple[str, Array]]:
+    """Lines of the contacts that are told, by name, after that of all together if they are not all."""
+    first = [] if len(told) == len(names) else [(summary, together)]
+    return first + [(names[k], values[:, k]) for k in told]
 
 
-def _plot(title: str, unit: str, lines: dict[str, Array], every: int) -> dict[str, Any]:
+def _plot(title: str, unit: str, lines: Iterable[tuple[str, Array]], every: int) -> dict[str, Any]:
     # a list: JavaScript sorts the keys of an object, and one of them, __proto__, is not what it looks like
-    kept = [{"name": name, "values": _digits(values[::every], 4)} for name, values in lines.items()]
+    kept = [{"name": name, "values": _digits(values[::every], 4)} for name, values in lines]
     return {"title": title, "unit": unit, "lines": kept}
 
 

@@ -6,40 +6,30 @@ from vigym.engine.kernels.collision import detect, groups
 from vigym.engine.kernels.jit import entry
 
 
-@entry
-def find_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
-    """See detect.find_contacts."""
-    detect.find_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+def on_handles(function):
+    """A function of the handles of three stores and a group, to be called with the numbers that they are made of."""
+
+    def called(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
+        function((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+
+    called.__name__ = called.__qualname__ = function.__name__
+    return entry(called)
 
 
-@entry
-def review_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
-    """See detect.review_contacts."""
-    detect.review_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
-
-
-@entry
-def keep_contacts(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
-    """See detect.keep_contacts."""
-    detect.keep_contacts((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
-
-
-@entry
-def join_largest(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
-    """See groups.join_largest."""
-    groups.join_largest((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
-
-
-@entry
-def join_sums(m, m_columns, m_lanes, s, s_columns, s_lanes, t, t_columns, t_lanes, group):
-    """See groups.join_sums."""
-    groups.join_sums((m, m_columns, m_lanes), (s, s_columns, s_lanes), (t, t_columns, t_lanes), group)
+# in the order of the numbers by which kernels call them (compile_call)
+ENTRIES = [
+    on_handles(function)
+    for function in (
+        *(detect.find_contacts, detect.review_contacts, detect.keep_contacts),
+        *(groups.join_largest, groups.join_sums),
+    )
+]
 
 
 def addresses():
     """Addresses of all of them, compiled when they are first asked for."""
     found = []
-    for function in (find_contacts, review_contacts, keep_contacts, join_largest, join_sums):
+    for function in ENTRIES:
         signature = tuple([types.int64] * 10)
         function.compile(signature)
         result = function.overloads[signature]

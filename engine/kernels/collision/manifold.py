@@ -227,21 +227,20 @@ def least_size(a, b):
 
 
 @shared
-def parting(a, b, later_a, later_b):
-    """Direction along which two boxes touch, and the side of it on which b is."""
-    best, choice, side, prefer = -FAR, 0, 1.0, PREFER_FACE * least_size(a, b)
-    for number in range(15):
+def parting(a, b, later_a, later_b, first, last):
+    """Of the directions first..last - 1, the one along which two boxes are farthest apart, now or where they will be,
+    whichever is less: its number, the side of it on which b is, that room, and the room now."""
+    best, choice, side, now = -FAR, first, 1.0, -FAR
+    for number in range(first, last):
         n, size = direction(a[1], b[1], number)
         if size >= PARALLEL:
             way = sign(dot(n, sub(b[0], a[0])))
-            room = boxes_apart(a, b, number, way)
+            here = boxes_apart(a, b, number, way)
             later = boxes_apart(later_a, later_b, number, way)
-            room = min(room, later) if later > -FAR else room
-            if number >= 6:
-                room -= prefer
+            room = min(here, later) if later > -FAR else here
             if room > best:
-                best, choice, side = room, number, way
-    return choice, side
+                best, choice, side, now = room, number, way, here
+    return choice, side, best, now
 
 
 @shared
@@ -324,12 +323,18 @@ def face_face(found, ref, inc, k, way, swap, reach):
 
 @shared
 def box_box(found, a, b, later_a, later_b, reach):
-    """Features of two boxes a and b, which are on the way to later_a and later_b."""
-    number, side = parting(a, b, later_a, later_b)
-    if number < 3:  # a face of a is the plane; b has the corners
-        return face_face(found, a, b, number, side, 1.0, reach)
-    if number < 6:
-        return face_face(found, b, a, number - 3, -side, 0.0, reach)
+    """Features of two boxes a and b, which are on the way to later_a and later_b.
+
+    Faces come before edges that are hardly farther apart, unless it is the edges alone that part the boxes now: what is
+    beside a face already cannot be kept above it."""
+    size = least_size(a, b)
+    face, face_side, face_room, face_now = parting(a, b, later_a, later_b, 0, 6)
+    number, side, room, now = parting(a, b, later_a, later_b, 6, 15)
+    beside_face = face_now < -BESIDE * size <= now
+    if face_room >= room - PREFER_FACE * size and not beside_face:
+        if face < 3:  # a face of a is the plane; b has the corners
+            return face_face(found, a, b, face, face_side, 1.0, reach)
+        return face_face(found, b, a, face - 3, -face_side, 0.0, reach)
     i, j = (number - 6) // 3, (number - 6) % 3
     n, _ = direction(a[1], b[1], number)
     n = times(side, n)  # from a to b

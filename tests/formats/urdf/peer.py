@@ -30,7 +30,9 @@ def read(path: Path, floating: bool, **options: Any) -> UrdfModel:
     """Without contacts, coupled joints left free, and with PyBullet's mass for links that have none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
-        return read_urdf(path, floating=floating, **{"contacts": (), "mimic": "free", "default_mass": 1.0} | options)
+        return read_urdf(
+            path, floating=floating, **{"contacts": (), "mimic": "free", "default_mass": 1.0, "meshes": False} | options
+        )
 
 
 class Peer:

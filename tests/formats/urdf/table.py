@@ -41,7 +41,7 @@ def load(path: Path, floating: bool) -> UrdfModel | str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
         try:
-            return read_urdf(path, floating=floating, mimic="free")
+            return read_urdf(path, floating=floating, mimic="free", meshes=False)
         except UrdfError as error:
             return str(error).split(">: ", 1)[1].split(";")[0]
 

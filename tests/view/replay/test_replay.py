@@ -241,10 +241,10 @@ def test_a_batch_as_one_grid():
 
 
 def test_view_writes_files(trot, tmp_path, capsys):
-    main(["view", str(trot), "--out", str(tmp_path / "run.html"), str(tmp_path / "run.png")])
+    main(["view", str(trot), "--out", str(tmp_path / "new" / "folder" / "run.html"), str(tmp_path / "run.png")])
     out = capsys.readouterr().out
-    assert f"wrote {tmp_path / 'run.html'}" in out
-    assert "</html>" in (tmp_path / "run.html").read_text(encoding="utf-8")
+    assert f"wrote {tmp_path / 'new' / 'folder' / 'run.html'}" in out
+    assert "</html>" in (tmp_path / "new" / "folder" / "run.html").read_text(encoding="utf-8")
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     main(["view", "VIPendulum-v0", "--seconds", "0.5", "--out", str(tmp_path / "pendulum.png")])
     assert (tmp_path / "pendulum.png").exists()

@@ -1,0 +1,343 @@
+"""Derivatives of the last step, as a user asks for them: Jacobians, covectors pulled back, changes pushed forward.
+
+The compiled kernels (linearised.py) give them for the price of a part of a step, or a few. What those do not know goes
+the slow way (gradients.py): loops, bodies that touch each other, drives and springs on three free rotations; and of any
+mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from sys import getrefcount
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vigym.engine import gradients as slow
+from vigym.engine import parameters
+from vigym.engine.controls import CONTROLS
+from vigym.engine.errors import InputError
+from vigym.engine.linearised import Flow, Linearised
+from vigym.engine.rotation import Array
+from vigym.engine.validation import batch, choice, show, words
+
+if TYPE_CHECKING:
+    from vigym.engine.simulator import Simulator
+
+# How the last step of an environment went, and what its derivatives are worth
+OK, RELAXED, NONE, FAILED, PARTS, LOWERED, REBOUND = "ok", "relaxed", "none", "failed", "parts", "lowered", "rebound"
+UNCOVERED = "uncovered"
+WITHOUT = {
+    NONE: "its last step did not happen",
+    FAILED: "its last step did not happen",
+    PARTS: "its last step was not a single one",
+    LOWERED: "the rebound in its last step was lowered, not to create energy",
+    REBOUND: "a rebound in a mechanism whose bodies may touch, or whose joints have armature",
+}
+WORD = "<U9"
+NOBODY = np.zeros(0, np.int64)
+SEVERAL = {"force": 3, "torque": 3, "inertia": 6}  # numbers a body
+
+
+class Pulled(dict[str, Array]):
+    """Covectors by name: "state" (num_envs, 12 n_bodies), "effort" (num_envs, n_efforts), and the inputs asked for.
+
+    status: as in `Gradients`
+    """
+
+    status: NDArray[np.str_]
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
+    Where the arms of joints were even (kernels/arms.py), they are taken as even as they were.
+
+    state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
+    effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
+    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
+    status: (num_envs,) of str. "ok"; "relaxed": friction was bounded by other forces than the law asks for, of which
+    the derivatives know nothing. All others have derivatives of zero: "none", no step was made; "failed"; "parts", it
+    was made in parts, or was several; "lowered", a rebound was lowered; "rebound", of bodies that touch each other;
+    "uncovered", only in joint coordinates: a step with a rebound, or with even arms of joints
+
+    In joint coordinates, a state is: x and rotation vector of the bodies without a joint, joint positions; then v and
+    w of these bodies, joint velocities. Its size takes the place of 12 n_bodies.
+    """
+
+    state: Array
+    effort: Array
+    others: dict[str, Array] = field(default_factory=dict)
+    status: NDArray[np.str_] = field(default_factory=lambda: np.array([]))
+    memory: dict[str, Array] = field(default_factory=dict, repr=False)  # for `out`
+
+    def __getitem__(self, name: str) -> Array:
+        known = {"state": self.state, "effort": self.effort} | self.others
+        if name not in known:
+            raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
+        return known[name]
+
+
+class Derivatives:
+    """Derivatives of the last step of a simulator."""
+
+    def __init__(self, sim: "Simulator") -> None:
+        self.sim = sim
+        self.covered = Linearised.covers(sim.model)
+        self._spare: dict[str, Array] = {}
+
+    @cached_property
+    def lanes(self) -> Linearised:
+        """The compiled kernels; their memory is made when it is first needed."""
+        return Linearised(self.sim.model, self.sim._lanes)
+
+    def status(self) -> NDArray[np.str_]:
+        """How the last step of each environment went; InputError if none of them has derivatives."""
+        lanes, features = self.sim._lanes, self.sim.model.features
+        get = lanes.get
+        substeps, converged = get("substeps"), get("converged") > 0
+        single = converged & (substeps == 1)
+        if single.all() and not get("relaxed").any() and not features.bounce:
+            return np.full(lanes.num_envs, OK, WORD)
+        found = np.where(get("relaxed") > 0, RELAXED, np.full(lanes.num_envs, OK, WORD))
+        if features.bounce:
+            rebounds, lowered = get("rebounds") > 0, slow.lowered(self.sim)
+            found[lowered] = LOWERED
+            single &= ~lowered
+            if features.touches or features.armature:
+                found[rebounds] = REBOUND
+                single &= ~rebounds
+        found[substeps > 1] = PARTS
+        found[substeps == 0] = NONE
+        found[~converged] = FAILED
+        if not single.any():
+            raise InputError(f"environment 0 has no gradients: {WITHOUT[str(found[0])]}")
+        return found
+
+    def slow_ones(self, status: NDArray[np.str_]) -> NDArray[np.int64]:
+        """The environments whose derivatives the kernels do not give."""
+        sim = self.sim
+        uncovered = sim._get("even") > 0
+        if sim.model.features.bounce:
+            uncovered |= sim._get("rebounds") > 0
+        if self.covered and not uncovered.any():
+            return NOBODY
+        return np.flatnonzero((uncovered | (not self.covered)) & ((status == OK) | (status == RELAXED)))
+
+    # -------------------------------------------------------------------------------------------- inputs
+    def inputs(self, names: Sequence[str]) -> list[str]:
+        """Names of all inputs, "state" and "effort" first, checked."""
+        words(names, "inputs", InputError)
+        for name in names:
+            if name in parameters.OF_COLLIDERS:
+                raise InputError(f"there are no derivatives by {name!r} yet: laws of colliders take no part in them")
+            if name not in ("state", *CONTROLS):
+                parameters.shape(self.sim.model, name)  # InputError if there is no such parameter
+        return list(dict.fromkeys(("state", "effort", *names)))
+
+    def _size(self, name: str) -> int:
+        """Numbers of an input in one environment, as the state store has them."""
+        model = self.sim.model
+        if name == "state":
+            return 12 * model.n_bodies
+        if name in SEVERAL or name == "mass":
+            return SEVERAL.get(name, 1) * model.n_bodies
+        return model.n_contacts if name in parameters.OF_CONTACTS else model.n_axes
+
+    def _flows(self, names: Iterable[str], arrays: Mapping[str, Array]) -> list[Flow]:
+        """Where the kernels write each input; a restitution that does nothing, as nothing rebounds, is nowhere."""
+        fields = {name: f"{parameters.FIELDS.get(name, name)}_bar" for name in names} | {"state": "before_bar"}
+        return [Flow(fields[name], arrays[name]) for name in names if name != "restitution" and arrays[name].size]
+
+    def _shaped(self, found: dict[str, Array], lead: tuple[int, ...]) -> dict[str, Array]:
+        """Arrays (*lead, numbers) as a user sees them; an effort at its limit passes no more: what counts is the
+        limit."""
+        sim = self.sim
+        limit = sim._controls.effort_limit()
+        if sim._controls.clamps:
+            applied = sim._lanes.values("effort")
+            axes = (slice(None), *[None] * (len(lead) - 1))
+            free, sign = (np.abs(applied) < limit)[axes], np.sign(applied)[axes]
+            if "effort_limit" in found:
+                found["effort_limit"] = found["effort_limit"] + found["effort"] * np.where(free, 0.0, sign)
+            found["effort"] = found["effort"] * free
+        for name in found.keys() & SEVERAL.keys():
+            found[name] = found[name].reshape(*lead, sim.model.n_bodies, SEVERAL[name])
+        if "inertia" in found:  # a change of both entries of a symmetric pair is half from each
+            half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
+            nine = found["inertia"][..., parameters.NINE] * half
+            found["inertia"] = nine.reshape(*nine.shape[:-1], 3, 3)
+        return found
+
+    # -------------------------------------------------------------------------------------------- Jacobians
+    @cached_property
+    def _units(self) -> Array:
+        """Covectors of all numbers of the next state."""
+        return np.eye(self._size("state"))
+
+    def gradients(self, names: Sequence[str], out: Gradients | None, coordinates: str) -> Gradients:
+        """Derivatives of the next state by the state, the efforts and the inputs `names`."""
+        if choice(coordinates, ("maximal", "joint"), "coordinates", InputError) == "joint":
+            return self._joint_gradients(names, out)
+        names, status = self.inputs(names), self.status()
+        sim, rows = self.sim, self._size("state")
+        shapes = {name: (rows, sim.num_envs, self._size(name)) for name in names}
+        memory = self._memory(shapes) if out is None else reused(out, shapes)
+        if not self.covered:
+            for array in memory.values():
+                array[...] = 0.0
+        else:
+            flows = self._flows(names, memory)
+            by_parameters = len(names) > 2
+            self.lanes.pull(rows, [Flow("after_bar", self._units)], flows, by_parameters=by_parameters)
+        found = {name: np.moveaxis(array, 0, 1) for name, array in memory.items()}
+        self._fill(found, self.slow_ones(status))
+        found = self._shaped(found, (sim.num_envs, rows))
+        state, effort = found.pop("state"), found.pop("effort")
+        return Gradients(state, effort, found, status, memory)
+
+    def _joint_gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
+        """The same in joint coordinates, see `Simulator.gradients`."""
+        names, status, sim = self.inputs(names), self.status(), self.sim
+        inward, columns = self._joint_units
+        rows, axes = len(inward[0].array), sim.model.n_axes
+        others = [name for name in names if name != "state"]
+        shapes = {name: (rows, sim.num_envs, self._size(name)) for name in others}
+        shapes |= {"root": (rows, sim.num_envs, int(columns.max(initial=-1)) + 1)}
+        shapes |= dict.fromkeys(("position", "velocity"), (rows, sim.num_envs, axes))
+        memory = self._memory(shapes) if out is None else reused(out, shapes)
+        flows = self._flows(others, memory)
+        flows += [Flow(f"{name}_bar", memory[name]) for name in ("root", "position", "velocity") if memory[name].size]
+        self.lanes.pull(rows, inward, flows, by_parameters=len(names) > 2, by_joints=True)
+        uncovered = self.slow_ones(status)
+        status[uncovered] = UNCOVERED
+        by_root = [memory["root"][..., part] for part in columns]
+        state = np.concatenate([by_root[0], memory["position"], by_root[1], memory["velocity"]], -1)
+        found = {name: np.moveaxis(memory[name], 0, 1) for name in others}
+        for value in (state.swapaxes(0, 1), *found.values()):
+            value[uncovered] = 0.0
+        found = self._shaped(found, (sim.num_envs, rows))
+        return Gradients(np.moveaxis(state, 0, 1), found.pop("effort"), found, status, memory)
+
+    @cached_property
+    def _joint_units(self) -> tuple[list[Flow], NDArray[np.int64]]:
+        """Covectors of all numbers of the next state in joint coordinates; and where poses and velocities of bodies
+        without a joint are among the 12 n_bodies."""
+        roots = self._roots()
+        n, axes = self.sim.model.n_bodies, self.sim.model.n_axes
+        half = 6 * len(roots) + axes
+        columns = (12 * roots[:, None] + np.arange(12)).reshape(-1, 2, 6).swapaxes(0, 1).reshape(2, -1)
+        sizes = {"after_bar": 12 * n, "angle_after_bar": axes, "rate_after_bar": axes}
+        units = {name: np.zeros((2 * half, size)) for name, size in sizes.items()}
+        for part, coordinate in enumerate(("angle_after_bar", "rate_after_bar")):
+            units["after_bar"][part * half + np.arange(6 * len(roots)), columns[part]] = 1.0
+            units[coordinate][part * half + 6 * len(roots) + np.arange(axes), np.arange(axes)] = 1.0
+        return [Flow(name, unit) for name, unit in units.items() if unit.size], columns
+
+    def _roots(self) -> NDArray[np.int64]:
+        """The bodies without a joint; InputError if joint coordinates do not describe the mechanism, or not yet."""
+        model = self.sim.model
+        kinds = self.sim._lanes.constants.joint_kind[0][: model.n_bodies]
+        without = np.array([joint is None for joint in model.tree.joints])
+        if not self.covered or (~without & (kinds % 4 == 3)).any():
+            raise InputError(
+                'gradients(coordinates="joint") does not cover loops, bodies that touch each other, armature, and '
+                'joints with three free rotations; coordinates="maximal" does'
+            )
+        return np.flatnonzero(without)
+
+    def _memory(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+        """New memory for derivatives, or that of earlier ones which nobody sees any more: new pages take as long as
+        several steps."""
+        fits = {name: array.shape for name, array in self._spare.items()} == dict(shapes)
+        if not fits or max(references(self._spare)) > UNSEEN:
+            self._spare = {name: np.zeros(shape) for name, shape in shapes.items()}
+        elif "restitution" in self._spare:
+            self._spare["restitution"][...] = 0.0
+        return dict(self._spare)
+
+    def _fill(self, found: Mapping[str, Array], envs: NDArray[np.int64]) -> None:
+        """Write the derivatives of some environments, found the slow way, into those of all."""
+        if len(envs):
+            for name, value in slow.gradients(self.sim, list(found), envs).items():
+                found[name][envs] = value
+
+    # -------------------------------------------------------------------------------------------- products
+    def pull(self, cotangent: ArrayLike, names: Sequence[str], out: Pulled | None) -> Pulled:
+        """The covector of the next state times the derivatives by the state, the efforts and the inputs `names`."""
+        sim, names = self.sim, self.inputs(names)
+        bar = batch(cotangent, "cotangent", sim.num_envs, (self._size("state"),), InputError)
+        status = self.status()
+        shapes = {name: (1, sim.num_envs, self._size(name)) for name in names}
+        arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
+        if self.covered:
+            wide = len(names) > 2
+            self.lanes.pull(1, [Flow("after_bar", bar[None])], self._flows(names, arrays), by_parameters=wide)
+        found = {name: array[0] for name, array in arrays.items()}
+        envs = self.slow_ones(status)
+        if len(envs):
+            for name, value in slow.gradients(sim, names, envs).items():
+                found[name][envs] = np.einsum("er,erc->ec", bar[envs], value)
+        pulled = Pulled(self._shaped(found, (sim.num_envs,)))
+        pulled.status = status
+        if out is None:
+            return pulled
+        if not isinstance(out, Pulled):
+            raise InputError(f"out must be what an earlier call returned, got {show(out)}")
+        written(pulled, out)
+        out.status = status
+        return out
+
+    def push(self, changes: Mapping[str, ArrayLike], out: Array | None) -> Array:
+        """The change of the next state (num_envs, 12 n_bodies) with those of the state and of controls."""
+        sim, n = self.sim, self.sim.model.n_bodies
+        if not changes:
+            raise InputError("jvp needs at least one change: state, effort, force, torque, target or target_velocity")
+        status, arrays = self.status(), {}
+        for name, value in changes.items():
+            shape = (n, 3) if name in SEVERAL else (self._size(name),)
+            arrays[name] = batch(value, name, sim.num_envs, shape, InputError).reshape(sim.num_envs, -1)
+        if sim._controls.clamps and "effort" in arrays:
+            arrays["effort"] = arrays["effort"] * (np.abs(sim._lanes.values("effort")) < sim._controls.effort_limit())
+        moved = np.zeros((1, sim.num_envs, 12 * n))
+        if self.covered:
+            fields = {name: "before_dot" if name == "state" else f"{name}_dot" for name in arrays}
+            inward = [Flow(fields[name], array[None]) for name, array in arrays.items() if array.size]
+            self.lanes.push(1, inward, [Flow("after_dot", moved)])
+        envs = self.slow_ones(status)
+        if len(envs):
+            blocks = slow.gradients(sim, list(arrays), envs)
+            moved[0, envs] = sum(np.einsum("erc,ec->er", blocks[name], arrays[name][envs]) for name in arrays)
+        if out is None:
+            return moved[0]
+        return written({"out": moved[0]}, {"out": out})["out"]
+
+
+def references(memory: Mapping[str, Array]) -> list[int]:
+    """How many references there are to each array, views of it among them."""
+    return [getrefcount(array) for array in memory.values()]
+
+
+UNSEEN = references({"": np.zeros(1)})[0]  # of an array that nobody has but the memory
+
+
+def reused(out: Gradients, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The memory of earlier derivatives by the same inputs."""
+    if not isinstance(out, Gradients):
+        raise InputError(f"out must be what an earlier call returned, got {show(out)}")
+    if {name: array.shape for name, array in out.memory.items()} != dict(shapes):
+        raise InputError(f"out must have derivatives by the same inputs: {', '.join(shapes)}")
+    return out.memory
+
+
+def written(found: Mapping[str, Array], out: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Write arrays into those that are given, which must fit."""
+    if not isinstance(out, Mapping) or out.keys() != found.keys():
+        raise InputError(f"out must have arrays for {', '.join(found)}, got {show(out)}")
+    for name, value in found.items():
+        there = out[name]
+        if type(there) is not np.ndarray or there.shape != value.shape or there.dtype != float:
+            raise InputError(f"out[{name!r}] must be a float64 array of shape {value.shape}, got {show(there)}")
+        there[...] = value
+    return out

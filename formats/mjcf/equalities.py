@@ -1,0 +1,93 @@
+"""Equality constraints of a compiled model: joints that close loops, and couplings of joints."""
+
+from typing import Any
+
+import numpy as np
+
+from vigym.engine.errors import MechanismError
+from vigym.engine.joint import WORLD
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.rotation import conjugate, multiply
+from vigym.formats.mjcf.build import Axes
+from vigym.formats.mjcf.notes import Notes
+from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.urdf.parts import IDENTITY, Pose
+
+_CONNECT, _WELD, _JOINT = 0, 1, 2  # mjtEq
+_KINDS = ("connect", "weld", "joint", "tendon", "flex")
+_BODY, _SITE = 1, 6  # mjtObj
+
+
+def add_equalities(mechanism: Mechanism, model: Any, rigid: Rigid, axes: Axes, notes: Notes) -> None:
+    """Add all constraints that are active when a simulation starts."""
+    names = names_of(model, "equality", model.neq)
+    for k, name in enumerate(names):
+        if not model.eq_active0[k]:
+            notes.change(f"equality {name!r}, which is not active at the start: left out")
+            continue
+        kind = int(model.eq_type[k])
+        if kind == _JOINT:
+            _couple(mechanism, model, k, name, axes, notes)
+        elif kind in (_CONNECT, _WELD) and model.eq_objtype[k] in (_BODY, _SITE):
+            _close(mechanism, model, rigid, k, name, notes)
+        else:
+            notes.refuse(f"equality {name!r} of type {_KINDS[min(kind, 4)]}")
+
+
+def _frames(model: Any, k: int) -> tuple[tuple[int, Pose], tuple[int, Pose]]:
+    """Bodies that a constraint holds together, and the frame in each of them that it brings together."""
+    one, two, data = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k]
+    if model.eq_objtype[k] == _SITE:
+        first, second = (Pose(model.site_pos[s].copy(), model.site_quat[s].copy()) for s in (one, two))
+        return (int(model.site_bodyid[one]), first), (int(model.site_bodyid[two]), second)
+    unit = IDENTITY.orientation
+    if model.eq_type[k] == _CONNECT:
+        return (one, Pose(data[:3].copy(), unit)), (two, Pose(data[3:6].copy(), unit))
+    return (one, Pose(data[3:6].copy(), data[6:10].copy())), (two, Pose(data[:3].copy(), unit))
+
+
+def _close(mechanism: Mechanism, model: Any, rigid: Rigid, k: int, name: str, notes: Notes) -> None:
+    (one, first), (two, second) = _frames(model, k)
+    ends = [(rigid.name(one), rigid.place(one, first)), (rigid.name(two), rigid.place(two, second))]
+    if ends[0][0] == ends[1][0]:
+        notes.other(f"equality {name!r}: both ends are one body")
+        return
+    if ends[1][0] == WORLD:
+        ends.reverse()
+    (parent, there), (child, here) = ends
+    taken = {joint.name for joint in mechanism.joints}
+    while name in taken:
+        name += "'"
+    kind = "spherical" if model.eq_type[k] == _CONNECT else "fixed"
+    turn = {} if kind == "spherical" else {"orientation": multiply(there.orientation, conjugate(here.orientation))}
+    try:
+        mechanism.add_joint(name, kind, parent, child, parent_anchor=there.position, child_anchor=here.position, **turn)
+    except MechanismError:
+        notes.refuse(f"equality {name!r} between {parent!r} and {child!r}, which a joint connects already")
+        return
+    mechanism.allow_contact(parent, child)
+
+
+def _couple(mechanism: Mechanism, model: Any, k: int, name: str, axes: Axes, notes: Notes) -> None:
+    """q1 - q1_0 = sum c_i (q2 - q2_0)^i, in the engine's coordinates y = s (q - q_0)."""
+    one, two, coefficients = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k, :5]
+    add = getattr(mechanism, "add_coupling", None)
+    if add is None or two < 0 or np.any(coefficients[2:]):
+        notes.refuse(f"equality {name!r} of joints, or its higher powers")
+        return
+    (joint1, s1), (joint2, s2) = (_axis(model, j, axes, mechanism) for j in (one, two))
+    if joint1 is None or joint2 is None:
+        notes.refuse(f"equality {name!r} of joints that share a body with others")
+        return
+    add(name, joint1, joint2, ratio=float(s1 * s2 * coefficients[1]), offset=float(s1 * coefficients[0]))
+
+
+def _axis(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str | None, float]:
+    """Name of the engine's joint that has the axis of a scalar joint alone, and its sign."""
+    place = axes.qvel.index(int(model.jnt_dofadr[j]))
+    number, count = axes.axis[place], 0
+    for joint in mechanism.joints:
+        if count == number and joint.n_free == 1:
+            return joint.name, axes.sign[place]
+        count += joint.n_free
+    return None, 1.0

@@ -1,0 +1,243 @@
+"""Geoms of a compiled model: colliders, with MuJoCo's rules of who touches whom, and shapes that are only drawn."""
+
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from vigym.engine import shapes as kinds_of_shapes
+from vigym.engine.collider import KINDS
+from vigym.engine.mechanism import Mechanism
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from vigym.engine.validation import Array, read_only
+from vigym.formats.mjcf.notes import Notes
+from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.source import import_mujoco
+from vigym.formats.urdf.parts import Pose
+
+_PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)  # mjtGeom
+_KIND_NAMES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
+MOST_PAIRS = 200_000
+_BITS = 62
+
+
+class Mesh(NamedTuple):
+    """A mesh to be drawn: `vertices` (n, 3) and `faces` (m, 3), with its pose in the frame of `body` ("world")."""
+
+    name: str
+    body: str
+    vertices: Array
+    faces: Array
+    position: Array
+    orientation: Array
+    color: tuple[float, float, float, float]
+
+
+class Geoms:
+    """All geoms of a model; `solid`: numbers of those that are colliders of the mechanism; meshes: for pictures."""
+
+    def __init__(self, model: Any, rigid: Rigid, notes: Notes) -> None:
+        self.model, self.rigid, self.notes = model, rigid, notes
+        self.names = names_of(model, "geom", model.ngeom)
+        self.meshes: list[Mesh] = []
+        self.solid: list[int] = []
+
+    def add(self, mechanism: Mechanism) -> None:
+        """Add colliders and visuals to the bodies, which were added before."""
+        model = self.model
+        touching = self._pairs()
+        able = {g for pair in touching for g in pair}
+        looks: dict[str, list[Shape]] = {}
+        left_out: dict[str, int] = {}
+        classes = _Classes(model, self.names)
+        for g in range(model.ngeom):
+            body = self.rigid.name(model.geom_bodyid[g])
+            shape = self._shape(g)
+            if g in able and isinstance(shape, KINDS):
+                friction = float(model.geom_friction[g, 0]) if model.geom_condim[g] > 1 else 0.0
+                mechanism.add_collider(
+                    self.names[g], body, shape, friction=friction, group=classes.group(g), mask=classes.mask(g)
+                )
+                self.solid.append(g)
+                continue
+            if g in able:
+                kind = _KIND_NAMES[min(int(model.geom_type[g]), 7)]
+                left_out[kind] = left_out.get(kind, 0) + 1
+            if isinstance(shape, Shape) and body != "world":
+                looks.setdefault(body, []).append(shape)
+            elif model.geom_type[g] == _MESH:
+                self.meshes.append(self._mesh(g))
+        for body, visuals in looks.items():
+            mechanism.replace_body(body, visuals=visuals)
+        for kind, number in left_out.items():
+            self.notes.change(f"{number} geoms of type {kind}: they touch nothing")
+        self._tell_pairs(mechanism, {pair: touching[pair] for pair in touching if {*pair} <= {*self.solid}})
+
+    def _pairs(self) -> dict[tuple[int, int], float]:
+        """Geoms that may touch, the smaller number first, with the friction of both."""
+        model, rigid = self.model, self.rigid
+        if model.opt.disableflags & (_disabled("CONTACT") | _disabled("CONSTRAINT")):
+            return {}
+        explicit = {}
+        for k in range(model.npair):
+            a, b = sorted((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
+            explicit[a, b] = float(model.pair_friction[k, 0]) if model.pair_dim[k] > 1 else 0.0
+        excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature}
+        leader = rigid.leader
+        above = {b: leader[model.body_parentid[b]] for b in rigid.groups}
+        filter_parent = not model.opt.disableflags & _disabled("FILTERPARENT")
+        found = {}
+        candidates = [
+            g
+            for g in range(model.ngeom)
+            if model.geom_contype[g] or model.geom_conaffinity[g] or any(g in pair for pair in explicit)
+        ]
+        if len(candidates) ** 2 > 2 * MOST_PAIRS * 10:
+            self.notes.refuse(f"{len(candidates):,} geoms that may touch each other")
+            return {}
+        for a, b in combinations(candidates, 2):
+            bodies = sorted((int(model.geom_bodyid[a]), int(model.geom_bodyid[b])))
+            first, second = leader[bodies[0]], leader[bodies[1]]
+            if first == second or _both_planes(model, a, b):
+                continue
+            if (a, b) in explicit:
+                found[a, b] = explicit[a, b]
+                continue
+            if not (model.geom_contype[a] & model.geom_conaffinity[b]) | (
+                model.geom_contype[b] & model.geom_conaffinity[a]
+            ):
+                continue
+            if filter_parent and first and second and (above[first] == second or above[second] == first):
+                continue
+            if (bodies[0], bodies[1]) in excluded or (bodies[1], bodies[0]) in excluded:
+                continue
+            found[a, b] = self._friction(a, b)
+        return found
+
+    def _friction(self, a: int, b: int) -> float:
+        """The coefficient of two geoms: that of the higher priority, or the larger one."""
+        model = self.model
+        order = model.geom_priority[a] - model.geom_priority[b]
+        if order:
+            g = a if order > 0 else b
+            return float(model.geom_friction[g, 0]) if model.geom_condim[g] > 1 else 0.0
+        if max(model.geom_condim[a], model.geom_condim[b]) < 3:
+            return 0.0
+        return float(max(model.geom_friction[a, 0], model.geom_friction[b, 0]))
+
+    def _tell_pairs(self, mechanism: Mechanism, touching: dict[tuple[int, int], float]) -> None:
+        """Make exactly the given colliders touch, with their friction."""
+        order = {g: k for k, g in enumerate(self.solid)}
+        wanted = {(order[a], order[b]): friction for (a, b), friction in touching.items()}
+        colliders = mechanism.colliders
+        for i, j in wanted:
+            pair = colliders[i].body, colliders[j].body
+            mechanism.allow_contact(*pair)
+        there = {(min(pair), max(pair)) for pair in mechanism.couples}
+        for i, j in sorted(there - wanted.keys()):
+            mechanism.ignore_colliders(colliders[i].name, colliders[j].name)
+        missing = wanted.keys() - there
+        if missing:
+            i, j = min(missing)
+            self.notes.refuse(f"geoms {colliders[i].name!r} and {colliders[j].name!r}: too many classes of contact")
+        for (i, j), friction in wanted.items():
+            if abs((colliders[i].friction * colliders[j].friction) ** 0.5 - friction) > 1e-12:
+                mechanism.set_pair(colliders[i].name, colliders[j].name, friction=friction)
+        if any(self.model.geom_condim[g] > 3 for g in self.solid):
+            self.notes.change("torsional and rolling friction (condim 4, 6): left out, sliding friction remains")
+
+    def _shape(self, g: int) -> Shape | Plane | None:
+        """The geom in the frame of the mechanism's body; None if it is of a kind that has no shape yet."""
+        model, size = self.model, self.model.geom_size[g].tolist()
+        body = model.geom_bodyid[g]
+        pose = self.rigid.place(body, Pose(model.geom_pos[g].copy(), model.geom_quat[g].copy()))
+        place: dict[str, Any] = {
+            "position": tuple(pose.position.tolist()),
+            "orientation": tuple(pose.orientation.tolist()),
+        }
+        kind = model.geom_type[g]
+        if kind == _PLANE:
+            return Plane(**place)
+        place["color"] = self._color(g)
+        if kind == _SPHERE:
+            return Sphere(size[0], **place)
+        if kind == _CAPSULE:
+            return Capsule(size[0], 2 * size[1], **place) if size[1] > 0 else Sphere(size[0], **place)
+        if kind == _CYLINDER:
+            return Cylinder(size[0], 2 * size[1], **place)
+        if kind == _BOX:
+            return Box((2 * size[0], 2 * size[1], 2 * size[2]), **place)
+        return self._hull(g, place)
+
+    def _hull(self, g: int, place: dict[str, Any]) -> Shape | None:
+        """A mesh as its convex hull, as MuJoCo has it, where the engine has hulls."""
+        make = getattr(kinds_of_shapes, "Hull", None)
+        if make is None or self.model.geom_type[g] != _MESH:
+            return None
+        data = self.model.geom_dataid[g]
+        start, count = self.model.mesh_vertadr[data], self.model.mesh_vertnum[data]
+        return make(self.model.mesh_vert[start : start + count].astype(float), **place)
+
+    def _color(self, g: int) -> tuple[float, float, float, float]:
+        material = self.model.geom_matid[g]
+        default = np.allclose(self.model.geom_rgba[g], (0.5, 0.5, 0.5, 1.0))
+        rgba = self.model.mat_rgba[material] if material >= 0 and default else self.model.geom_rgba[g]
+        r, g_, b, a = np.clip(rgba.astype(float), 0.0, 1.0).tolist()
+        return r, g_, b, a
+
+    def _mesh(self, g: int) -> Mesh:
+        model, data = self.model, self.model.geom_dataid[g]
+        points = slice(model.mesh_vertadr[data], model.mesh_vertadr[data] + model.mesh_vertnum[data])
+        faces = slice(model.mesh_faceadr[data], model.mesh_faceadr[data] + model.mesh_facenum[data])
+        body = model.geom_bodyid[g]
+        pose = self.rigid.place(body, Pose(model.geom_pos[g].copy(), model.geom_quat[g].copy()))
+        return Mesh(
+            self.names[g],
+            self.rigid.name(body),
+            read_only(model.mesh_vert[points].astype(float)),
+            read_only(model.mesh_face[faces].copy()),
+            read_only(pose.position),
+            read_only(pose.orientation),
+            self._color(g),
+        )
+
+
+class _Classes:
+    """Geoms that touch the same others by their bits and by explicit pairs; each class is a bit of group and mask."""
+
+    def __init__(self, model: Any, names: list[str]) -> None:
+        partners: dict[int, set[int]] = {}
+        for k in range(model.npair):
+            a, b = int(model.pair_geom1[k]), int(model.pair_geom2[k])
+            partners.setdefault(a, set()).add(b)
+            partners.setdefault(b, set()).add(a)
+        self.keys = [
+            (int(model.geom_contype[g]), int(model.geom_conaffinity[g]), frozenset(partners.get(g, ())))
+            for g in range(len(names))
+        ]
+        self.kinds = list(dict.fromkeys(key for key in self.keys if key[0] or key[1] or key[2]))
+        members: dict[Any, set[int]] = {}
+        for g, key in enumerate(self.keys):
+            members.setdefault(key, set()).add(g)
+        self.masks = {}
+        for key in self.kinds if len(self.kinds) <= _BITS else ():
+            meets = (bool(key[0] & other[1] or other[0] & key[1] or key[2] & members[other]) for other in self.kinds)
+            self.masks[key] = sum(1 << k for k, touches in enumerate(meets) if touches)
+
+    def group(self, g: int) -> int:
+        """Group of a geom's collider; all alike where there are more classes than bits."""
+        return 1 << self.kinds.index(self.keys[g]) if self.masks else 1
+
+    def mask(self, g: int) -> int:
+        """Mask of a geom's collider."""
+        return self.masks[self.keys[g]] if self.masks else -1
+
+
+def _both_planes(model: Any, a: int, b: int) -> bool:
+    flat = (_PLANE, _HFIELD)
+    return model.geom_type[a] in flat and model.geom_type[b] in flat
+
+
+def _disabled(name: str) -> int:
+    """The bit of MuJoCo's flag that disables something."""
+    return int(getattr(import_mujoco().mjtDisableBit, f"mjDSBL_{name}"))
