@@ -4,7 +4,9 @@ MuJoCo's compiler reads whatever an attribute `file` names, and makes as many bo
 the XML is read here first: its size, its includes, the places of all files that it names, and numbers that multiply.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,8 +68,9 @@ def compile_mjcf(given: str | PathLike[str], root: str | PathLike[str] | None) -
         text = ""
     name = "the text" if path is None else str(path)
     try:
-        file = mujoco.MjModel.from_xml_path
-        model = _from_text(mujoco, text, folder) if path is None else file(str(path.resolve()))
+        with _heard(mujoco, name):
+            file = mujoco.MjModel.from_xml_path
+            model = _from_text(mujoco, text, folder) if path is None else file(str(path.resolve()))
     except (ValueError, mujoco.FatalError) as cause:
         raise MjcfError(f"{name}: MuJoCo does not compile it: {_one_line(cause)}") from cause
     if model.nbody > MOST_BODIES:
@@ -82,6 +85,20 @@ def import_mujoco() -> Any:
     except ModuleNotFoundError as cause:
         raise ModuleNotFoundError("MJCF files need MuJoCo's compiler: pip install 'vigym[mjcf]'") from cause
     return mujoco
+
+
+@contextmanager
+def _heard(mujoco: Any, name: str) -> Iterator[None]:
+    """Tell the compiler's warnings as Python's; MuJoCo writes them to a file in the current folder otherwise."""
+    told: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(told.append)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)
+    for text in dict.fromkeys(told):
+        warnings.warn(f"{name}: MuJoCo warns: {' '.join(text.split())}", MjcfWarning, stacklevel=5)
 
 
 def _from_text(mujoco: Any, text: str, folder: Path | None) -> Any:

@@ -93,3 +93,14 @@ def test_left_out_if_asked():
 def test_wrong_shapes(call, what):
     with pytest.raises(InputError, match=what):
         getattr(read_mjcf(GOOD), call)([0.0] * 5)
+
+
+def test_warnings_of_the_compiler_are_told_and_leave_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (
+        '<mujoco><compiler settotalmass="3"/><worldbody><body><freejoint/><geom size=".1"/></body></worldbody></mujoco>'
+    )
+    with pytest.warns(MjcfWarning, match="settotalmass"):
+        mechanism = load_mjcf(text)
+    assert mechanism.bodies[0].mass == pytest.approx(3.0)
+    assert not list(tmp_path.iterdir())
