@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from vigym.engine.joint import OPTIONS
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import to_rotation_vector
 from vigym.engine.validation import Array
@@ -121,8 +120,6 @@ def _add_joint(
         axes.sign.append(sign)
         axes.count += 1
         _append(values, _laws(model, j, d, sign, drives))
-    if "armature" not in OPTIONS and any(values.pop("armature")):
-        notes.refuse(f"joint {names[link.members[0]]!r}: armature")
     mechanism.add_joint(
         "+".join(names[j] for j in sorted(link.members)),
         link.kind,

@@ -7,7 +7,6 @@ import mujoco
 import numpy as np
 
 from vigym import MjcfModel, Simulator
-from vigym.engine.joint import OPTIONS
 from vigym.formats.couples import without_colliders
 from vigym.formats.mjcf.write import to_mjcf
 
@@ -16,11 +15,9 @@ MENAGERIE = Path(FOLDER) if FOLDER else Path(__file__).parents[2].parent / "shar
 
 
 def compiled(source: str | Path) -> mujoco.MjModel:
-    """MuJoCo's model without what the engine does not have, for accelerations of trees."""
+    """MuJoCo's model without contacts."""
     text = str(source).lstrip().startswith("<")
     model = mujoco.MjModel.from_xml_string(source) if text else mujoco.MjModel.from_xml_path(str(source))
-    if "armature" not in OPTIONS:
-        model.dof_armature[:] = 0.0
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     return model
 
