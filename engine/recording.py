@@ -99,8 +99,11 @@ class Recorder:
         bodies, contacts = model.n_bodies, model.n_contacts
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
         columns |= {"points": (contacts, 3), "joint_error": (), "action": (int(n_actions),), "reward": ()}
-        scenery = tuple(scenery) if isinstance(scenery, Iterable) else scenery
-        meshes = meshes_of(model.mechanism, scenery if isinstance(scenery, tuple) else ())
+        try:
+            scenery = tuple(scenery)
+        except Exception as cause:
+            raise InputError(f"scenery must be a list of shapes, got {show(scenery)}") from cause
+        meshes = meshes_of(model.mechanism, scenery)
         head = {
             "dt": sim.dt,
             "env": self.env,

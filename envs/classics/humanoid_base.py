@@ -15,7 +15,7 @@ from vigym.engine.compiled import inlined
 from vigym.engine.rotation import rotate
 from vigym.engine.shapes import mass_properties
 from vigym.engine.simulator import Simulator
-from vigym.engine.vectors import rotation_matrix
+from vigym.engine.vectors import cross, rotation_matrix
 from vigym.envs.classics.base import ClassicTask, observe_state, rate_names, sense_joints, sense_root, state_fields
 from vigym.envs.classics.pushes import pushes_of, sense_pushes
 from vigym.envs.compiled_task import numbers, physics_of_all, sense_solver, sum_of_squares
@@ -110,12 +110,6 @@ def sense_inertias(me, physics, parts):
 
 
 @inlined
-def cross(a0, a1, a2, b0, b1, b2):
-    """a x b."""
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-
-
-@inlined
 def sense_spins(me, physics, axes, centre):
     """Angular and linear velocities of the bodies' centres of mass, world, from qvel: those of MuJoCo at this state."""
     x, rows = physics.x, rotation_matrix(physics.q[0])
@@ -142,8 +136,8 @@ def sense_spins(me, physics, axes, centre):
         r1 = own[1][0] * at[0] + own[1][1] * at[1] + own[1][2] * at[2]
         r2 = own[2][0] * at[0] + own[2][1] * at[1] + own[2][2] * at[2]
         s, u = me.spins[p], me.spins[b]
-        first = cross(s[0], s[1], s[2], x[b, 0] + r0 - x[p, 0], x[b, 1] + r1 - x[p, 1], x[b, 2] + r2 - x[p, 2])
-        second = cross(u[0], u[1], u[2], r0, r1, r2)
+        first = cross(s, (x[b, 0] + r0 - x[p, 0], x[b, 1] + r1 - x[p, 1], x[b, 2] + r2 - x[p, 2]))
+        second = cross(u, (r0, r1, r2))
         for i in range(3):
             me.speeds[b, i] = me.speeds[p, i] + first[i] - second[i]
 
@@ -154,7 +148,7 @@ def sense_velocities(me, physics, parts):
     for k in range(len(parts.masses)):
         b = parts.bodies[k]
         u, x = me.spins[b], physics.x[b]
-        way = cross(u[0], u[1], u[2], me.centre[0] - x[0], me.centre[1] - x[1], me.centre[2] - x[2])
+        way = cross(u, (me.centre[0] - x[0], me.centre[1] - x[1], me.centre[2] - x[2]))
         for i in range(3):
             me.velocities[k, i], me.velocities[k, 3 + i] = u[i], me.speeds[b, i] + way[i]
 

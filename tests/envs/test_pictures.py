@@ -65,6 +65,7 @@ def test_stairs_are_drawn():
 def test_the_checker_renders(env_id):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", message=".*symmetric and normalized")  # see test_gymnasium.py
         check_env(gym.make(env_id, render_mode="rgb_array", **SIZE).unwrapped)
 
 

@@ -73,6 +73,7 @@ def test_efforts_explain_the_motion(scene: Scene):
     sim.set_state(*scene.state)
     begin, q = momenta(sim, integrator.momentum, sim.state.q), sim.state.q
     J = [sim.jacobian(body.name)[0] for body in m.bodies]
+    rates = sim.joint_velocities()[0]
     sim.step(scene.effort)
     assume(sim.status.converged[0] and sim.status.substeps[0] == 1)
     assume(not sim._get("even")[0] and not sim._get("owed")[0])
@@ -82,8 +83,9 @@ def test_efforts_explain_the_motion(scene: Scene):
         wrench = change[i] - np.array([*(body.mass * m.gravity), 0, 0, 0])
         forces += J[i].T @ wrench
     n = len(sim.axis_names)
+    rotors = -sim.parameter("armature")[0] * (sim.joint_velocities()[0] - rates) / DT  # what turns the rotors
     scale = 1 + np.abs(change).max()
-    np.testing.assert_allclose(sim.joint_efforts()[0], forces[len(forces) - n :], atol=1e-6 * scale)
+    np.testing.assert_allclose(sim.joint_efforts()[0] + rotors, forces[len(forces) - n :], atol=1e-6 * scale)
 
 
 def momenta(sim: Simulator, spin, q) -> np.ndarray:

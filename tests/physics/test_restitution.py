@@ -343,7 +343,7 @@ def test_bad_values():
     with pytest.raises(MechanismError, match="restitution"):
         ball(-0.1)
     sim = Simulator(ball(0.0))
-    with pytest.raises(InputError, match="no contact of the mechanism has any"):
+    with pytest.raises(InputError, match="nothing in the mechanism has any"):
         sim.set_parameters(restitution=[0.5])
     sim = Simulator(ball(0.5))
     with pytest.raises(InputError, match="must be 0 to 1"):

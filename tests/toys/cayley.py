@@ -84,9 +84,14 @@ else:
     def first_momentum(h, J, om):
         return scale(1.0 / h, transposed(scale(0.5 * h, om), matvec(J, om)))
 
-    def first_momentum_slope(h, mass, J, om):
+    def momentum_slope(h, J, om):
+        """The momentum is minus the first momentum of -om, so this is the slope of that, at -om."""
+        columns = slopes(h, J, scale(-1.0, om))
+        return [[column[k] for column in columns] for k in range(3)]
+
+    def slopes(h, J, om):
+        """Derivatives of the first momentum by each of om's components."""
         u, Jom = scale(0.5 * h, om), matvec(J, om)
-        D = [[0.0] * 6 for _ in range(6)]
         columns = []
         for j in range(3):
             du = [0.5 * h if k == j else 0.0 for k in range(3)]
@@ -94,6 +99,11 @@ else:
             change = add(column, add(cross(du, Jom), cross(u, column)))
             change = add(change, add(scale(dot(u, Jom), du), scale(dot(du, Jom) + dot(u, column), u)))
             columns.append(scale(1.0 / h, change))
+        return columns
+
+    def first_momentum_slope(h, mass, J, om):
+        u, columns = scale(0.5 * h, om), slopes(h, J, om)
+        D = [[0.0] * 6 for _ in range(6)]
         for k in range(3):
             D[k][k] = mass / (h * h)
             row = [columns[j][k] for j in range(3)]

@@ -202,6 +202,6 @@ def test_a_head_of_one_version_is_none_of_the_other(tmp_path):
     path.write_bytes(MAGIC + data[len(MAGIC) :])
     with pytest.raises(InputError, match="has no 'weight'"):
         Recording.load(path)
-    path.write_bytes(b"vigym r3" + data[len(MAGIC) :])
+    path.write_bytes(b"vigym r4" + data[len(MAGIC) :])
     with pytest.raises(InputError, match="of another version"):
         Recording.load(path)
