@@ -1,5 +1,6 @@
 """A mechanism turned once into flat arrays: the constants of the kernels and the default values of an environment."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
+FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
 # Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force in a
@@ -201,10 +203,12 @@ class Model:
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
         sagging = self.tied | self.wedged
+        crowd = Counter(contact.body for contact in mechanism.contacts)
         for c, contact in enumerate(mechanism.contacts):
-            i = self.bodies[contact.body]
+            i, share = self.bodies[contact.body], min(1.0, FEW / crowd[contact.body])
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
-            m.contact_force_scale[c], m.contact_acceleration[c], _, m.contact_weight[c] = sizes[i, :4]
+            m.contact_force_scale[c], m.contact_acceleration[c] = share * sizes[i, 0], sizes[i, 1]
+            m.contact_weight[c] = share * sizes[i, 3]
             m.sags[c], m.joined_weight[c], m.joined_mass[c] = sagging[i], *sizes[i, 4:]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
