@@ -51,12 +51,14 @@ class Changes:
         kp: ArrayLike | None = None,
         kd: ArrayLike | None = None,
         effort_limit: ArrayLike | None = None,
+        no_load_speed: ArrayLike | None = None,
     ) -> Joint:
         """Put a PD drive on a joint, or change it: numbers, or one per free axis; what is None stays as it is.
 
-        kp: N/m or N m/rad. kd: N s/m or N m s/rad. effort_limit: N or N m. `step(target=...)` moves it.
+        kp: N/m or N m/rad. kd: N s/m or N m s/rad. effort_limit: N or N m. no_load_speed: m/s or rad/s, at which a
+        motor whose stall effort is effort_limit has none left (see `Joint`). `step(target=...)` moves it.
         """
-        given = {"kp": kp, "kd": kd, "effort_limit": effort_limit}
+        given = {"kp": kp, "kd": kd, "effort_limit": effort_limit, "no_load_speed": no_load_speed}
         return self.replace_joint(joint, **{name: value for name, value in given.items() if value is not None})
 
     def replace_body(self, name: str, **changed: Any) -> Body:

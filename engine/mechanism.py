@@ -193,9 +193,11 @@ class Mechanism(Changes):
         target: ArrayLike = 0.0,
         target_velocity: ArrayLike = 0.0,
         effort_limit: ArrayLike = np.inf,
+        no_load_speed: ArrayLike = np.inf,
         armature: ArrayLike = 0.0,
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
+        velocity_limit: ArrayLike = np.inf,
         friction: ArrayLike = 0.0,
         start: ArrayLike | None = None,
     ) -> Joint:
@@ -229,9 +231,11 @@ class Mechanism(Changes):
             target=target,
             target_velocity=target_velocity,
             effort_limit=effort_limit,
+            no_load_speed=no_load_speed,
             armature=armature,
             lower=lower,
             upper=upper,
+            velocity_limit=velocity_limit,
             friction=friction,
             **({} if start is None else {"start": start}),
         )

@@ -339,7 +339,9 @@ class Simulator(Readouts):
         env = chosen(mask, self.num_envs)
         shapes = {name: parameters.shape(self.model, name) for name in values}
         arrays = {
-            name: batch(value, name, self.num_envs, shapes[name], InputError, env, infinite=name == "effort_limit")
+            name: batch(
+                value, name, self.num_envs, shapes[name], InputError, env, infinite=name in parameters.UNLIMITED
+            )
             for name, value in values.items()
         }
         for name, array in arrays.items():
