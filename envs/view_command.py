@@ -1,4 +1,4 @@
-"""`vigym view`: a recording, or an environment while it runs, in a browser; or written as a page, a film, a strip."""
+"""`vigym view`: a robot file, a recording, or an environment while it runs, in a browser; or written to files."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +12,9 @@ from vigym.engine.errors import InputError, VigymError
 from vigym.envs.controllers import scripted
 from vigym.envs.controllers.learned import learned
 from vigym.envs.registration import ENVIRONMENTS
+from vigym.envs.robot_file import Robot, kind_of, read_robot
+from vigym.view.page.trial import DT, Trial
+from vigym.view.pictures.picture import Renderer, save_png
 from vigym.view.replay.replay import SUFFIXES, Replay
 from vigym.view.replay.serve import present
 
@@ -26,14 +29,17 @@ def view(
     forces: bool = True,
     colliders: bool = False,
     browser: bool = True,
+    floating: bool = False,
 ) -> None:
-    """Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.
+    """Open a robot (URDF, MJCF), play a recording, or run an environment, in a browser; or write pages, films, pictures.
 
     Args:
-        what: A file that record() or the demo wrote; or the id of an environment, which then runs.
+        what: A URDF or MJCF file, whose joints can then be moved and which can be simulated; a file that record() or
+            the demo wrote; or the id of an environment, which then runs.
         out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip); folders that are
             missing are made.
-        seconds: How long an environment runs; until Ctrl-C, or one episode if it is written to files, unless given.
+        seconds: How long an environment or a robot runs; until Ctrl-C, or, if it is written to files, one episode, or
+            2 s of a robot that is held by drives, unless given. A robot's .png without it is a picture of its pose.
         seed: Of the first start of an environment; 0 unless given.
         controller: Of an environment: scripted, the learned policy that vigym brings along, or random actions; the
             first of them that there is, unless given.
@@ -42,6 +48,7 @@ def view(
         colliders: Show the colliders that bodies do not look like, in pages, films and film strips of recordings; pages
             have a switch for it, too.
         browser: Open a browser; otherwise only its address is printed.
+        floating: Let the root link of a URDF file fly freely, and stand on the ground; it is fixed otherwise.
     """
     for path in out:
         if path.suffix.lower() not in SUFFIXES:
@@ -53,7 +60,17 @@ def view(
     try:
         for path in out if Path(what).is_file() or what in ENVIRONMENTS else ():
             path.parent.mkdir(parents=True, exist_ok=True)
-        if Path(what).is_file():
+        kind = kind_of(Path(what)) if Path(what).is_file() else "environment"
+        if floating and kind != "urdf":
+            raise SystemExit(f"--floating is for URDF files; {what} is not one")
+        if kind in ("urdf", "mjcf"):
+            if not seed is controller is None:
+                raise SystemExit(f"--seed and --controller are for environments; {what} is a file")
+            robot = read_robot(Path(what), kind, floating)
+            for remark in robot.remarks:
+                print(f"note: {remark}")
+            show_robot(robot, out, seconds, speed=speed, forces=forces, colliders=colliders, browser=browser)
+        elif kind == "recording":
             if not seconds is seed is controller is None:
                 raise SystemExit(f"--seconds, --seed and --controller are for environments; {what} is a file")
             present(Replay.load(what), out, speed, forces, colliders, browser)
@@ -71,6 +88,44 @@ def view(
         raise SystemExit(str(error)) from error
     except KeyboardInterrupt:
         print()
+
+
+def show_robot(
+    robot: Robot,
+    out: tuple[Path, ...],
+    seconds: float | None,
+    *,
+    speed: float,
+    forces: bool,
+    colliders: bool,
+    browser: bool,
+) -> None:
+    """A robot on a page of its own; or files: a picture of its pose, pages and films of it while drives hold it."""
+    if not out:
+        from vigym.view.page.workbench import Workbench
+
+        looks = {"speed": speed, "forces": forces, "colliders": colliders}
+        bench = Workbench(robot.mechanism, robot.name, robot.poses, browse=browser, **looks)
+        print("Ctrl-C ends it", flush=True)
+        bench.run(seconds)
+        return
+    trial = Trial(robot.mechanism)
+    for given in list(robot.poses.values())[:1]:
+        trial.pose(given["positions"], given)
+    pictures = [path for path in out if path.suffix.lower() == ".png" and seconds is None]
+    for path in pictures:
+        renderer = Renderer(trial.mechanism, 800, 800, colliders=colliders)
+        save_png(path, renderer.render(trial.sim.state.x[0], trial.sim.state.q[0]))
+        print(f"wrote {path}")
+    if films := tuple(path for path in out if path not in pictures):
+        targets = trial.positions()
+        trial.step(targets)
+        with TemporaryDirectory() as folder:
+            recording = Path(folder) / "run.vigym"
+            with trial.sim.record(recording, title=robot.name):
+                for _ in range(max(1, round((seconds or 2.0) / DT))):
+                    trial.step(targets)
+            present(Replay.load(recording), films, speed, forces, colliders, browser)
 
 
 def find(env_id: str, kind: str | None) -> Any:

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "vigym.view": ("vigym.view", "vigym.engine"),
     "vigym.formats": ("vigym.formats", "vigym.engine"),
     "vigym.assets": ("vigym.assets", "vigym.formats", "vigym.engine"),
-    "vigym.envs": ("vigym.envs", "vigym.view", "vigym.assets", "vigym.engine"),
+    "vigym.envs": ("vigym.envs", "vigym.view", "vigym.assets", "vigym.formats", "vigym.engine"),
     "vigym.training": ("vigym", "vigym.training", "vigym.envs", "vigym.assets", "vigym.engine"),
     "vigym.benchmarks": ("vigym", *(f"vigym.{folder}" for folder in FOLDERS)),
 }

@@ -71,8 +71,8 @@ class Stage:
         # letters and digits: a slash would make another node, and names may come from a stranger's file
         plain = [re.sub(r"[^\w -]", "_", name)[:80] for name in names]
         self.bodies = [scene.add_frame(f"/world/{k} {name}", show_axes=False) for k, name in enumerate(plain)]
-        self._add(parts_of(mechanism, {}, scenery), "")
-        self.colliders = self._add(hidden_colliders(mechanism), "collider ", opacity=0.5, visible=False)
+        self.looks = self.add(parts_of(mechanism, {}, scenery), "")
+        self.colliders = self.add(hidden_colliders(mechanism), "collider ", opacity=0.5, visible=False)
         self.grounds = [
             Ground(scene, f"/world/ground {k}", row, tile_size(camera.distance))
             for k, row in enumerate(plane_table(planes_of(mechanism) if planes is None else planes))
@@ -84,7 +84,7 @@ class Stage:
             self.arrows = scene.add_arrows("/world/forces", _NONE, ARROW, **sizes)
         self._look()
 
-    def _add(self, parts: Iterable[Part], name: str, **look: Any) -> list[Any]:
+    def add(self, parts: Iterable[Part], name: str, **look: Any) -> list[Any]:
         """Nodes of the solids, one for each body and colour."""
         looks: dict[tuple[int, tuple[float, ...]], list[Mesh]] = {}
         for part in parts:
@@ -98,9 +98,7 @@ class Stage:
 
     def show_colliders(self, shown: bool) -> None:
         """Show or hide the colliders that bodies do not look like."""
-        for node in self.colliders:
-            if node.visible != shown:
-                node.visible = shown
+        show_nodes(self.colliders, shown)
 
     def _look(self) -> None:
         """The camera of whoever opens the page."""
@@ -130,6 +128,13 @@ class Stage:
         """Start and tip of every arrow that can be seen, (n, 2, 3); of one of no length if there is none."""
         start, along = visible(points, forces, self.scale, self.camera.distance)
         return np.round(np.stack([start, start + along], 1) * 1024.0) / 1024.0 if len(start) else _NONE
+
+
+def show_nodes(nodes: Iterable[Any], shown: bool) -> None:
+    """Show or hide nodes; pages hear of it only if it is news."""
+    for node in nodes:
+        if node.visible != shown:
+            node.visible = shown
 
 
 class Ground:
