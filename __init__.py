@@ -52,7 +52,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, "jax", "torch"})
+    return sorted({*globals(), *_LATER})
 
 
 __all__ = [
