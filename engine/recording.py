@@ -100,7 +100,7 @@ class Recorder:
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
         columns |= {"points": (contacts, 3), "joint_error": (), "action": (int(n_actions),), "reward": ()}
         try:
-            scenery = tuple(scenery)
+            scenery = (*sim.model.mechanism.scenery, *scenery)
         except Exception as cause:
             raise InputError(f"scenery must be a list of shapes, got {show(scenery)}") from cause
         meshes = meshes_of(model.mechanism, scenery)
