@@ -17,8 +17,9 @@ from vigym.engine.mechanism import Mechanism
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
-# Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
-MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
+# Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all rounds
+# of lent sliding (kernels/lending.py)
+MAX_ITERATIONS, LAST_ITERATIONS, MOST_ITERATIONS = 40, 200, 600
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
@@ -193,6 +194,7 @@ class Model:
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
         m.max_iterations, m.last_iterations = MAX_ITERATIONS, LAST_ITERATIONS
+        m.most_iterations = MOST_ITERATIONS if self.features.lends else LAST_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         m.group[:] = connected(self.mechanism)
         for i, joint in enumerate(self.joints):

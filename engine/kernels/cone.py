@@ -20,6 +20,7 @@ from vigym.engine.kernels import circle, pyramid
 CONES = {"pyramid": pyramid, "exact": circle}
 NORMAL = 0  # where a and b have the normal force and the gap
 RADIUS = 1  # the row of what friction may have
+SLIDING = 1  # where a has how far the contact slides
 
 
 def of(m):

@@ -95,7 +95,8 @@ def model_fields(features, size):
     shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
-        **scalars("max_iterations last_iterations"),  # of Newton: of an attempt, and of those in the shortest parts
+        # of Newton: of an attempt, of those in the shortest parts, of all rounds of lent sliding
+        **scalars("max_iterations last_iterations most_iterations"),
         "order": (n,),  # bodies, parents first
         "child": (j,),
         "parent": (j,),  # world: n
@@ -225,6 +226,8 @@ def scratch_fields(features, size):
         # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a
         # substep; attempts so far
         **scalars("h rate live good cold lost relax another apart above falling again todo stride attempts"),
+        # of lent sliding: see lending.py
+        **scalars("lending relend counted strayed stretch turned_back turned"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed weighed work owed energy_scale"),
         # of the search: see interior_point.py
@@ -324,6 +327,8 @@ def scratch_fields(features, size):
         "sunk": (c, 1),
         "usual_force": (c, 1),
         "grip": (c, 1),  # normal force that bounds friction in a relaxed step, see cone.py
+        "lent": (c if features.lends else 0, 1),  # sliding that is lent to the gap, m a step, see lending.py
+        "astray": (c if features.lends else 0, 1),  # how much farther the contact slides, m a step
         # of contacts: from the centre of mass to the core point, at the current pose and at the next; rows of d(slip)
         # by dth; axes at the current pose and normal at the next where these are not fixed
         "core0": (c, 3),

@@ -41,6 +41,11 @@ class Features(NamedTuple):
         return bool(self.contact_kinds) or self.touches
 
     @property
+    def lends(self) -> bool:
+        """True if sliding may be lent to gaps, see lending.py."""
+        return self.touches and not self.smooth
+
+    @property
     def bordered(self) -> bool:
         """True if loops are a border around the elimination (loop.py); where bodies may touch, they are nodes."""
         return self.loops and not self.touches

@@ -97,7 +97,7 @@ def slot_fields(features):
     own |= {"seen": (6,)}  # point and normal at the end of the step
     flags = (
         *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
-        *("give", "sunk", "usual_force", "grip"),
+        *("give", "sunk", "usual_force", "grip", "lent", "astray"),
     )
     kept = {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
     kept |= dict.fromkeys(("friction", "compliance", "contact_damping"), (1,))
