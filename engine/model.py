@@ -17,8 +17,8 @@ from vigym.engine.mechanism import Mechanism
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
-# Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all rounds
-# of lent sliding (kernels/lending.py)
+# Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
+# rounds of lent sliding (kernels/lending.py)
 MAX_ITERATIONS, LAST_ITERATIONS, MOST_ITERATIONS = 40, 200, 600
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m

@@ -45,17 +45,7 @@ Those of contacts between bodies condense into one 6x6 for each pair of bodies, 
 """
 
 from vigym.engine.kernels import between, body, cone, ground, pairs
-from vigym.engine.kernels.quaternion import (
-    add,
-    dot,
-    mat,
-    matvec_t,
-    scale,
-    store,
-    sub,
-    sum_of,
-    vec,
-)
+from vigym.engine.kernels.quaternion import add, dot, mat, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact
 
@@ -132,8 +122,7 @@ def push(kind, m, t, c, wrench):
 
 def coefficients(m, s, t, c):
     """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place), `give`, by how
-    much the contact gives way to its normal force, m/N, and `lend`, the part of its sliding that the gap has less (None
-    where that never happens)."""
+    much the contact gives way to its normal force, m/N, and `lend`, see lending.py (None where that never happens)."""
     cf = s.friction[c][0]
     give = t.give[c][0] if m.features.soft else 0.0
     give = give + sag(m, s, t, c)[1] if m.features.sags else give
@@ -269,8 +258,7 @@ def move_contact(kind, m, s, t, c):
     if m.features.sags:
         lowered, slope = sag(m, s, t, c)
         phi = phi + (lowered - slope * a[cone.NORMAL])
-    if lend is not None:
-        phi = phi + lend * (t.lent[c][0] - a[cone.SLIDING])
+    phi = phi if lend is None else phi + lend * (t.lent[c][0] - a[cone.SLIDING])
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
     if m.features.bounce:
         rows[cone.RADIUS] = rows[cone.RADIUS] + rough * s.friction[c][0] * t.given[c][0]

@@ -8,9 +8,9 @@ their forces. With the gap row
 
 instead of s_gamma = phi, the law is that of a convex problem (friction is associated, and `lent` shifts the gap), whose
 path leads to an end. Where it ends with psi = lent, the gap is its own: the solution is one of Coulomb's law, exactly.
-The first round lends what slid in the last step, each further one what slid in the round before, and `stretch` times as
-much of the difference as that: rounds approach their end in a geometric series, and the last two tell how far it is
-(Aitken's rule, of vectors). Where the difference grows along the way, its end is not behind but farther on.
+The first round lends nothing, each further one `stretch` times the difference more: rounds approach their end in a
+geometric series, and the last two tell how far it is (Aitken's rule, of vectors). Where the difference grows along the
+way, its end is not behind but farther on.
 
 All rounds of a lane are one search, each from where the last one ended, at products of FLOOR^2. It ends where every
 contact meets what a step without lending has to meet: its gap row is within the accuracy of gaps, or its true gap is
@@ -79,7 +79,7 @@ def judge_round(m, s, t):
 
 @each_contact
 def lend_more(kind, m, s, t, c):
-    """Lend what the contact slid by, and `stretch` times the difference, in the lanes that go on."""
+    """Lend `stretch` times the difference more, in the lanes that go on."""
     more, difference = on(t.relend), astray(m, s, t, c)
     next_one = present(kind, t, c, maximum(t.lent[c][0] + t.stretch * difference, 0.0))
     t.astray[c][0] = select(more, difference, t.astray[c][0])

@@ -1,10 +1,10 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
-repeats it from other starts (interior_point.py), then with friction bounded by known forces (cone.py), then in halves,
-quarters, ... 256ths; if that fails too, it is left as it was before the step, says so, and takes no part in the
-rest of the call. One whose joints act too far off repeats it with other arms (arms.py). Time is counted in TICKS,
-256ths of dt.
+repeats it from other starts (interior_point.py), then, where bodies may touch, by rounds of convex problems
+(lending.py), then with friction bounded by known forces (cone.py), then in halves, quarters, ... 256ths; if that fails
+too, it is left as it was before the step, says so, and takes no part in the rest of the call. One whose joints act too
+far off repeats it with other arms (arms.py). Time is counted in TICKS, 256ths of dt.
 """
 
 from vigym.engine.kernels import arms, axis, body, contact, impact, joint, lending
@@ -340,8 +340,7 @@ def book_attempt(m, s, t):
     if m.features.contacts:
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
         elsewhere = failed & (~uneven) & starts_left(t)
-        if m.features.lends:
-            elsewhere = elsewhere & (~on(t.lending))
+        elsewhere = elsewhere & (~on(t.lending)) if m.features.lends else elsewhere
         cut = failed & relaxed & (~another)
         if m.features.touches:
             closer = failed & on(t.pierced) & less(t.look, LOOKS - 0.5)
