@@ -13,6 +13,7 @@ from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, cone, geometry, layout
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.terrain import terrain_of
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
@@ -68,6 +69,8 @@ class Model:
             pair_law(self.colliders[a], self.colliders[b], own)
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
         ]
+        self.terrain = terrain_of(self.colliders)
+        self.has_ground = bool(self.terrain.first.any())
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -97,6 +100,8 @@ class Model:
             n_colliders=len(self.colliders) if self.touches else 0,
             n_couples=len(self.couples),
             n_nodes=self.n_bodies + len(self.loops.joints),
+            ground_numbers=len(self.terrain.numbers),
+            ground_integers=len(self.terrain.integers),
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
@@ -219,6 +224,8 @@ class Model:
         m.bounces = int(self.features.bounce)
         m.wedged[:-1, 0] = self.tied
         m.reach[:, 1] = np.inf
+        m.ground_numbers[:, 0], m.ground_integers[:] = self.terrain.numbers, self.terrain.integers
+        m.collider_ground[:] = self.terrain.first
         for k, collider in enumerate(self.colliders):
             i = self.bodies[collider.body]
             m.collider_body[k], m.collider_kind[k] = i, collider.kind

@@ -35,7 +35,7 @@ from vigym.engine.kernels.simd import shared
 FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
 CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
 FOUND = 64  # features of two solids, at most
-KEYS = 1024  # more than there are for two solids
+KEYS = 1 << 20  # more than there are for two solids
 SHALLOW, LEAST = 0.1, 1e-9  # sines of the angle at which edges cross: below, a point stands for the crossing; or none
 ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere
 PREFER_FACE = 0.02  # of a size by which two edges must be farther apart than any face
