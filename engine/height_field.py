@@ -46,7 +46,7 @@ class HeightField:
         rise, cells = float(np.ptp(heights)), size / (np.array(heights.shape[::-1]) - 1)
         if max(cells.max(), rise) > STEEPEST * cells.min():
             raise MechanismError(
-                f"HeightField: cells of {cells[0]:g} x {cells[1]:g} m are too thin for heights that differ by {rise:g} m"
+                f"HeightField: cells of {cells[0]:g} x {cells[1]:g} m are too thin for heights differing by {rise:g} m"
             )
         given = {
             "heights": read_only(np.ascontiguousarray(heights, float).copy()),

@@ -36,6 +36,11 @@ def hills(seed=0, high=0.08):
     return HeightField(np.random.default_rng(seed).uniform(0.0, high, (33, 33)), (3.2, 3.2))
 
 
+def turns(rng, n):
+    q = rng.normal(size=(n, 1, 4))
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
 def motion(m, steps, dt=0.01, **state):
     sim = Simulator(m, dt=dt, tolerance=1e-12)
     sim.set_state(**{name: np.array([[value]], float) for name, value in state.items()})
@@ -68,6 +73,9 @@ def test_tilted_field_is_an_incline(kind):
     field = HeightField(np.tile(0.3 * x, (33, 1)), (8.0, 8.0))
     plane = Plane(orientation=(np.cos(slope / 2), 0.0, -np.sin(slope / 2), 0.0))
     start = {"x": (2.03, 0.11, 0.9), "v": (0.0, 0.5, 0.0), "w": (0.3, -0.2, 0.7)}
+    if kind == "box":  # one that lands turning has no unique friction at its corners: it slides
+        up = np.array([-0.3, 0.0, 1.0]) / 1.09**0.5
+        start = {"x": np.array([2.0, 0.11, 0.6]) + 0.075 * up, "q": plane.orientation, "v": (0.0, 0.5, 0.0)}
     one, two = (motion(world(SHAPES[kind], ground, friction=0.2), 100, **start)[0] for ground in (plane, field))
     assert abs(one[-1, 0] - 2.03) > 0.3  # it went down
     assert np.abs(one - two)[:, :7].max() < 1e-9  # velocities of a box that just landed less, 1e-7
@@ -95,7 +103,8 @@ def test_ball_rolls_around_a_ridge():
         around = x < r * np.sin(angle)
         assert abs((x**2 + z**2) ** 0.5 - r if around else x * np.sin(angle) + z * np.cos(angle) - r) < 1e-5
         touched.append(around)
-    assert touched[20] and not touched[-1]
+    assert touched[20]
+    assert not touched[-1]
     assert sim.distance("body", "world")[0] > -1e-9
     # rolling without slip: G drop = 7/10 v^2, to the order of the step
     v, drop = np.linalg.norm(sim.state.v[0, 0]), r - sim.state.x[0, 0, 2]
@@ -136,7 +145,7 @@ def test_box_lies_on_a_table_that_is_smaller():
 def test_nothing_sinks_into_rough_ground(kind):
     rng, n = np.random.default_rng(1), 8
     sim = Simulator(world(SHAPES[kind], hills(), (0, 0, 1)), dt=0.01, num_envs=n)
-    x, q = np.zeros((n, 1, 3)), rng.normal(size=(n, 1, 4))
+    x, q = np.zeros((n, 1, 3)), turns(rng, n)
     x[..., :2], x[..., 2] = rng.uniform(-0.8, 0.8, (n, 1, 2)), 0.4
     sim.set_state(x=x, q=q, v=rng.normal(size=(n, 1, 3)), w=3.0 * rng.normal(size=(n, 1, 3)))
     for _ in range(120):
@@ -153,20 +162,21 @@ def test_fast_ball_does_not_pass_through():
     x, v = np.zeros((n, 1, 3)), rng.normal(size=(n, 1, 3))
     x[..., :2], x[..., 2] = rng.uniform(-0.3, 0.3, (n, 1, 2)), rng.uniform(0.1, 0.4, (n, 1))
     v[..., 2] = -np.abs(v[..., 2]) - 0.5
-    sim.set_state(x=x, v=20.0 * v / np.linalg.norm(v, axis=-1, keepdims=True))
+    v *= 20.0 / np.linalg.norm(v, axis=-1, keepdims=True)
+    sim.set_state(x=x, v=v)
     hit = np.zeros(n, bool)
     for _ in range(6):
         sim.step()
         inside = (np.abs(sim.state.x[:, 0, :2]) < 0.99).all(-1)
         assert sim.status.converged.all()
         assert sim.distance("body", "world")[inside].min(initial=0.0) > -1e-9
-        hit[np.unique(sim.contacts().env)] = True
+        hit |= np.linalg.norm(sim.state.v - v, axis=-1)[:, 0] > 1.0
     assert hit.all()
 
 
 def test_environment_of_a_batch_does_what_it_does_alone():
     rng, m = np.random.default_rng(3), world(SHAPES["box"], hills(4), (0, 0, 0.4))
-    x, q = np.zeros((5, 1, 3)), rng.normal(size=(5, 1, 4))
+    x, q = np.zeros((5, 1, 3)), turns(rng, 5)
     x[..., :2], x[..., 2] = rng.uniform(-0.8, 0.8, (5, 1, 2)), 0.4
     batch = Simulator(m, dt=0.01, num_envs=5)
     batch.set_state(x=x, q=q)
@@ -192,9 +202,9 @@ def test_large_field_is_kept_once():
 
 
 def test_start_below_the_surface():
-    m = world(SHAPES["ball"], hills(), (0.3, 0.2, 0.05))
-    with pytest.raises(StateError, match=r"'body'.*'ground'"):
-        Simulator(m)
+    m = world(SHAPES["ball"], hills(), (0.3, 0.2, 0.13))
+    with pytest.raises(StateError, match=r"'body'.*'ground'|'ground'.*'body'"):
+        Simulator(m).step()
     sim = Simulator(m, overlap="separate")
     assert -1e-9 <= sim.distance("body", "world")[0] < 1e-6
 

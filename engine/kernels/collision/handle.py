@@ -8,7 +8,7 @@ address, and how many numbers a block has. Uncompiled, a handle is the group its
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from vigym.engine.kernels.simd import BLOCKS, StoreType, as_pointer, rows
@@ -109,9 +109,9 @@ def call_consult(context, address, m, m1, m2, t, t1, t2, first, second, when, re
     def generate(context, builder, sig, args):
         word, real = ir.IntType(8).as_pointer(), ir.DoubleType()
         numbers = [*[I64] * 8, real, real, I64, I64]
-        kind = ir.FunctionType(ir.IntType(32), [real.as_pointer(), word.as_pointer(), *numbers])
-        result, unused = builder.alloca(real), builder.alloca(word)
-        builder.call(builder.inttoptr(args[0], kind.as_pointer()), [result, unused, *args[1:]])
+        called = ir.FunctionType(ir.IntType(32), [real.as_pointer(), word.as_pointer(), *numbers])
+        result, unused = (cgutils.alloca_once(builder, kind) for kind in (real, word))  # calls may be in loops
+        builder.call(builder.inttoptr(args[0], called.as_pointer()), [result, unused, *args[1:]])
         return builder.load(result)
 
     integers = [types.int64] * 9
