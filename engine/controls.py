@@ -101,7 +101,7 @@ class Controls:
             name: (model.n_bodies, 3) if control.on_bodies else (model.n_axes,) for name, control in CONTROLS.items()
         }
         self._driven = model.driven_axes
-        self._has_drives = bool(self._driven.any())
+        self._has_drives = bool((model.per_axis("kp") > 0).any() or (model.per_axis("kd") > 0).any())
         self.clamps = bool((np.isfinite(model.per_axis("effort_limit")) & ~self._driven).any())
         self.nonzero = MOMENTARY
         self._desks: dict[str, Desk] = {}  # made when first used

@@ -68,9 +68,11 @@ OPTIONS = {
     "target": (0.0, _ANY),
     "target_velocity": (0.0, _ANY),
     "effort_limit": (np.inf, _POSITIVE),
+    "no_load_speed": (np.inf, _POSITIVE),
     "armature": (0.0, _NOT_NEGATIVE),
     "lower": (-np.inf, _LIMIT),
     "upper": (np.inf, _LIMIT),
+    "velocity_limit": (np.inf, _POSITIVE),
     "friction": (0.0, _NOT_NEGATIVE),
     "start": (0.0, _ANY),
 }
@@ -92,9 +94,13 @@ class Joint:
     stiffness, rest: spring, effort -stiffness (coordinate - rest); variational, it keeps its energy.
     damping: damper, effort -damping velocity; like drives, it acts at the end of a step, stable at any gain.
     kp, kd, target, target_velocity: PD drive; effort_limit: the largest magnitude of its effort.
+    no_load_speed: of a DC motor with a limited voltage, whose stall effort is effort_limit: drive and applied effort
+        together are at most effort_limit (1 - velocity/no_load_speed), at least -effort_limit (1 + velocity/
+        no_load_speed); m/s or rad/s.
     armature: inertia that moves with the axis alone, kg or kg m^2, such as a motor's rotor times the square of its gear
         ratio: energy armature velocity^2 / 2. One for all axes where three rotations are free.
     lower, upper: range of the coordinate; infinite when there is no limit.
+    velocity_limit: the largest magnitude of the velocity, m/s or rad/s; whatever effort it takes keeps to it.
     friction: dry friction, the largest magnitude of its effort.
     start: coordinate at which environments start; 0, or the limit next to it, unless given.
 
@@ -120,9 +126,11 @@ class Joint:
     target: Array
     target_velocity: Array
     effort_limit: Array
+    no_load_speed: Array
     armature: Array
     lower: Array
     upper: Array
+    velocity_limit: Array
     friction: Array
     start: Array
 
@@ -271,6 +279,13 @@ def _axis_options(options: dict[str, ArrayLike], kind: str, held: NDArray[np.boo
     for option, gain in _NEEDED.items():
         if ((resolved[option] != 0.0) & (resolved[gain] == 0.0)).any():
             raise MechanismError(f"{what}: {option} has no effect without {gain}; give both")
+    if (np.isfinite(resolved["no_load_speed"]) & np.isinf(resolved["effort_limit"])).any():
+        raise MechanismError(f"{what}: no_load_speed needs the motor's stall effort; give effort_limit, too")
+    for option in ("no_load_speed", "velocity_limit") if three_turns else ():
+        if np.isfinite(resolved[option][-3:]).any():
+            raise MechanismError(
+                f"{what}: {option} is not available about three free rotations, got {resolved[option]}"
+            )
     turns = resolved["armature"][-3:] if three_turns else np.zeros(1)
     if np.ptp(turns) > 0:
         raise MechanismError(f"{what}: armature must be the same about three free rotations, got {turns.tolist()}")

@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine.body import Body, make_body
+from vigym.engine.body import Body, make_body, shapes_of
 from vigym.engine.changes import Changes, lookup
 from vigym.engine.collider import Collider, check_couple, make_collider
 from vigym.engine.contact import Contact, make_contact
@@ -63,6 +63,7 @@ class Mechanism(Changes):
         self._contacts: dict[str, Contact] = {}
         self._pairing = Pairing()
         self._connections: dict[frozenset[str], str] = {}  # {parent, child} -> name of their joint
+        self._scenery: tuple[Shape, ...] = ()
 
     @property
     def gravity(self) -> Array:
@@ -92,6 +93,11 @@ class Mechanism(Changes):
     def colliders(self) -> tuple[Collider, ...]:
         """Colliders in the order added."""
         return tuple(self._pairing.colliders.values())
+
+    @property
+    def scenery(self) -> tuple[Shape, ...]:
+        """Shapes of the world that are only drawn, in the order added."""
+        return self._scenery
 
     @property
     def couples(self) -> list[tuple[int, int]]:
@@ -193,9 +199,11 @@ class Mechanism(Changes):
         target: ArrayLike = 0.0,
         target_velocity: ArrayLike = 0.0,
         effort_limit: ArrayLike = np.inf,
+        no_load_speed: ArrayLike = np.inf,
         armature: ArrayLike = 0.0,
         lower: ArrayLike = -np.inf,
         upper: ArrayLike = np.inf,
+        velocity_limit: ArrayLike = np.inf,
         friction: ArrayLike = 0.0,
         start: ArrayLike | None = None,
     ) -> Joint:
@@ -229,9 +237,11 @@ class Mechanism(Changes):
             target=target,
             target_velocity=target_velocity,
             effort_limit=effort_limit,
+            no_load_speed=no_load_speed,
             armature=armature,
             lower=lower,
             upper=upper,
+            velocity_limit=velocity_limit,
             friction=friction,
             **({} if start is None else {"start": start}),
         )
@@ -269,6 +279,10 @@ class Mechanism(Changes):
         """Let all colliders touch the plane z = 0, from above; options as in `add_collider`."""
         law = {"restitution": restitution, "compliance": compliance, "damping": damping}
         return self.add_collider(name, WORLD, Plane(), friction=friction, **law, group=group, mask=mask)
+
+    def add_scenery(self, shapes: Iterable[Shape]) -> None:
+        """Draw shapes that stand in the world and touch nothing, such as the base of an arm."""
+        self._scenery += shapes_of(shapes, "add_scenery: shapes")
 
     def ignore_contact(self, first: str, second: str) -> None:
         """Let two pass through each other: names of bodies or "world", which mean all their colliders, or of

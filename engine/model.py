@@ -1,5 +1,6 @@
 """A mechanism turned once into flat arrays: the constants of the kernels and the default values of an environment."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
+FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
 # Products, force times length, are solved to PRODUCTS tolerance^2 of these: what sticks creeps by product / force in a
@@ -85,6 +87,8 @@ class Model:
             sags=self._touching(self.tied | self.wedged) or self.touches,
             touches=self.touches,
             armature=any(joint.armature.any() for joint in mechanism.joints),
+            speeds=any(np.isfinite(joint.velocity_limit).any() for joint in mechanism.joints),
+            curves=any(np.isfinite(joint.no_load_speed).any() for joint in mechanism.joints),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
         self.sizes = layout.Sizes(
@@ -119,7 +123,7 @@ class Model:
 
     @property
     def driven_axes(self) -> np.ndarray:
-        """Which free axes have a PD drive (n_axes,); the kernels cut its effort, and any added to it, to the limit."""
+        """Which free axes have a motor (n_axes,), by `driven`: the kernels cut its effort, and any added to it."""
         return np.concatenate([np.zeros(0, bool), *map(driven, self.axis_joints)])
 
     @property
@@ -204,10 +208,12 @@ class Model:
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
                 frames(m, i, joint)
         sagging = self.tied | self.wedged
+        crowd = Counter(contact.body for contact in mechanism.contacts)
         for c, contact in enumerate(mechanism.contacts):
-            i = self.bodies[contact.body]
+            i, share = self.bodies[contact.body], min(1.0, FEW / crowd[contact.body])
             m.contact_body[c], m.contact_kind[c] = i, geometry.number(contact.kind)
-            m.contact_force_scale[c], m.contact_acceleration[c], _, m.contact_weight[c] = sizes[i, :4]
+            m.contact_force_scale[c], m.contact_acceleration[c] = share * sizes[i, 0], sizes[i, 1]
+            m.contact_weight[c] = share * sizes[i, 3]
             m.sags[c], m.joined_weight[c], m.joined_mass[c] = sagging[i], *sizes[i, 4:]
             for name, value in geometry.KINDS[contact.kind].describe(contact).items():
                 getattr(m, name)[c] = value
@@ -310,7 +316,10 @@ class Model:
         column = self.per_axis
         bounds = np.stack([column("lower"), column("upper")], -1)
         limit, friction = column("effort_limit"), column("friction")
+        slow, curve = column("velocity_limit"), column("no_load_speed")
         finite, cut, dry = np.isfinite(bounds), np.isfinite(limit) & self.driven_axes, friction > 0
+        held = finite | np.isfinite(slow)[:, None]
+        nowhere = axis.FAR * np.array([-1.0, 1.0]) if self.features.speeds else 0.0
         return {
             "mass": np.array([[body.mass] for body in mechanism.bodies]),
             "heft": np.ones((self.n_bodies, 1)),
@@ -325,10 +334,12 @@ class Model:
                 for name in ("friction", "restitution", "compliance", "damping")
             },
             **{name: column(name)[:, None] for name in PER_AXIS},
-            "bounds": np.where(finite, bounds, 0.0),
+            "bounds": np.where(finite, bounds, nowhere),
+            "velocity_limit": finite_limit(slow)[:, None],
+            "no_load_speed": finite_limit(curve)[:, None],
             "effort_limit": kept_limit(limit)[:, None],
             "dry_friction": friction[:, None],
-            "bounded": np.stack([*finite.T, cut, cut, dry, dry], -1).astype(float),
+            "bounded": np.stack([*held.T, cut, cut, dry, dry], -1).astype(float),
         }
 
 
@@ -342,15 +353,21 @@ def limit_of(kept: np.ndarray) -> np.ndarray:
     return np.where(kept > 0.0, kept, np.inf)
 
 
+def finite_limit(speed: np.ndarray) -> np.ndarray:
+    """Limits of velocity and speeds of motors as the kernels keep them: `axis.FAR` stands for none."""
+    return np.where(np.isfinite(speed), speed, axis.FAR)
+
+
 def driven(joint: Joint) -> np.ndarray:
-    """Which free axes have a PD drive."""
-    return (joint.kp > 0) | (joint.kd > 0)
+    """Which free axes have a motor: a PD drive, or one whose effort falls with speed."""
+    return (joint.kp > 0) | (joint.kd > 0) | np.isfinite(joint.no_load_speed)
 
 
 def axis_pairs(joint: Joint) -> set[int]:
     """Which complementary pairs its free axes have: position limits, effort limits of drives, dry friction."""
     cut, dry = driven(joint) & np.isfinite(joint.effort_limit), joint.friction > 0
-    there = {axis.LOW: np.isfinite(joint.lower), axis.HIGH: np.isfinite(joint.upper)}
+    slow = np.isfinite(joint.velocity_limit)
+    there = {axis.LOW: np.isfinite(joint.lower) | slow, axis.HIGH: np.isfinite(joint.upper) | slow}
     there |= {axis.CUT: cut, axis.UNCUT: cut, axis.SLIP: dry, axis.BACK: dry}
     return {pair for pair, axes in there.items() if axes.any()}
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from vigym.engine.collider import LAW
 from vigym.engine.errors import InputError
-from vigym.engine.kernels.axis import CUT, UNCUT
+from vigym.engine.kernels.axis import CUT, FAR, HIGH, LOW, UNCUT
 from vigym.engine.lanes import Indices, Lanes
-from vigym.engine.model import Model, kept_limit, limit_of
+from vigym.engine.model import Model, finite_limit, kept_limit, limit_of
 from vigym.engine.rotation import Array
 from vigym.engine.validation import show
 
@@ -23,7 +23,9 @@ OF_BODIES = ("mass", "inertia")
 OF_CONTACTS = ("friction", "restitution", "compliance", "contact_damping", "offset")
 OF_COLLIDERS = tuple(f"collider_{name}" for name in LAW)
 OF_DRIVES = ("kp", "kd", "effort_limit")
-OF_AXES = ("stiffness", "damping", *OF_DRIVES, "joint_friction", "armature")
+OF_SPEED = ("velocity_limit", "no_load_speed")
+UNLIMITED = ("effort_limit", *OF_SPEED)  # which may be infinite
+OF_AXES = ("stiffness", "damping", *OF_DRIVES, "joint_friction", "armature", *OF_SPEED)
 # Parameter -> field of the state store
 FIELDS = {name: name for name in OF_BODIES + OF_CONTACTS + OF_COLLIDERS + OF_AXES} | {"joint_friction": "dry_friction"}
 
@@ -47,6 +49,8 @@ def read(lanes: Lanes, name: str) -> Array:
         values = lanes.get(name)
         return values[..., NINE].reshape(*values.shape[:-1], 3, 3)
     values = lanes.values(FIELDS[name])
+    if name in OF_SPEED:
+        return np.where(values < FAR, values, np.inf)
     return limit_of(values) if name == "effort_limit" else values
 
 
@@ -57,6 +61,12 @@ def write(model: Model, lanes: Lanes, name: str, value: Array, env: Indices) -> 
         bounded[..., [CUT, UNCUT]] = (np.isfinite(value) & model.driven_axes)[..., None]
         lanes.put(env, bounded=bounded)
         value = kept_limit(value)
+    if name in OF_SPEED:
+        value = finite_limit(value)
+    if name == "velocity_limit" and model.features.speeds:
+        bounded, bounds = lanes.get("bounded")[env], lanes.get("bounds")[env]
+        bounded[..., [LOW, HIGH]] = (np.abs(bounds) < FAR) | (value < FAR)[..., None]
+        lanes.put(env, bounded=bounded)
     if name == "mass":
         lanes.put(env, heft=model.heft(value)[..., None])
     lanes.put(env, **{FIELDS[name]: value[..., SIX[0], SIX[1]] if name == "inertia" else value[..., None]})
@@ -70,7 +80,7 @@ def check(model: Model, name: str, value: Array, env: Indices) -> None:
         bad = skew | (moments[..., 0] <= 0) | (moments[..., :2].sum(-1) < moments[..., 2] * (1 - 1e-6))
         rule = "symmetric, positive definite, no principal moment larger than the sum of the other two"
     else:
-        least = name in ("mass", "effort_limit", "compliance", "collider_compliance")
+        least = name in ("mass", "compliance", "collider_compliance", *UNLIMITED)
         bad, rule = (value <= 0 if least else value < 0), "> 0" if least else ">= 0"
         bad &= name != "offset"
     if name in OF_BODIES:

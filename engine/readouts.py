@@ -59,7 +59,8 @@ class Readouts:
     def parameter(self, name: str) -> Array:
         """mass, inertia (of bodies), friction, restitution, compliance, contact_damping, offset (of contacts),
         collider_friction, collider_restitution, collider_compliance, collider_damping (of colliders), stiffness,
-        damping, kp, kd, effort_limit, joint_friction or armature (of free joint axes): (num_envs, ...)."""
+        damping, kp, kd, effort_limit, joint_friction, armature, velocity_limit or no_load_speed (of free joint axes):
+        (num_envs, ...)."""
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 

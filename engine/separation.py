@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vigym.engine import collisions, coordinates
 from vigym.engine.features import Features, near_features
-from vigym.engine.kernels.axis import HIGH, LOW
+from vigym.engine.kernels.axis import FAR, HIGH, LOW
 from vigym.engine.least_distance import least_distance
 from vigym.engine.model import Model
 from vigym.engine.rotation import (
@@ -129,7 +129,7 @@ class Chart:
         sides = (LOW, 1.0), (HIGH, -1.0)
         rows, room = np.zeros((0, self.size)), np.zeros(0)
         for side, sign in sides:
-            axes = np.flatnonzero(env.bounded[:, side] > 0)
+            axes = np.flatnonzero((env.bounded[:, side] > 0) & (np.abs(env.bounds[:, side]) < FAR))
             rows = np.concatenate([rows, sign * np.eye(self.size)[axes]])
             room = np.concatenate([room, sign * (self.phi - env.bounds[:, side])[axes]])
         return rows, np.maximum(room, 0.0)

@@ -17,9 +17,12 @@ in each of the two intervals, and its effort, like a spring's, minus the gradien
 Six complementary pairs (a, b), a b = mu, condense in closed form into one number per axis. As for contacts, each is an
 effort times a motion; e is the `mobility`, an effort's usual motion, effort -> motion (rad per N m, m per N):
 
-    low   _|_ phi - lower           high  _|_ upper - phi             position limits, see `limits_now`
+    low   _|_ phi - lower           high  _|_ upper - phi             limits of position and velocity, see `limits_now`
     cut+  _|_ e (limit - motor)     cut-  _|_ e (limit + motor)        what the effort limit cuts off
     slip+ _|_ friction + dry        slip- _|_ friction - dry           h rate = slip+ - slip-, |dry| <= friction
+
+A motor whose effort falls with speed is one of limited voltage: where the other limits say motor, it says
+motor + drag rate, with drag = limit / no_load_speed. At standstill that is the stall effort, at no_load_speed none.
 
 A bound that is infinite (or a friction of zero) has its flag `bounded` off: its pair rests at a = b = 1 and takes no
 part. Pairs that no axis of the mechanism has are not compiled: their numbers are plain zeros in the formulas below.
@@ -55,6 +58,8 @@ NOTHING = [0.0] * (PAIRS + 1)
 LIMITED, STUCK = 1e2, 1e3
 RETURN = 0.05  # s; a coordinate that was set beyond a limit by d is pushed back at a speed of d / RETURN or so
 STRAY = 1e-6  # rad or m beyond a limit from which on that holds; less is rounding, and ends in one step
+FAR = 1e30  # rad, m, rad/s, m/s: stands for no limit
+RETURN_PART = 0.5  # of a limit of velocity is as fast as that pushes back
 FAINT = 1e-3  # a friction of less than this part of the efforts that act counts as that
 
 
@@ -118,7 +123,24 @@ def limits_now(s, t, a):
     last, rest = s.angle[a][0], RETURN / (RETURN + t.h)
     below, above = s.bounds[a][LOW] - last, last - s.bounds[a][HIGH]
     low = s.bounds[a][LOW] - select(less(STRAY, below), rest * below, 0.0)
-    return low, s.bounds[a][HIGH] + select(less(STRAY, above), rest * above, 0.0)
+    high = s.bounds[a][HIGH] + select(less(STRAY, above), rest * above, 0.0)
+    if not s.features.speeds:
+        return low, high
+    room = t.h * s.velocity_limit[a][0]
+    low, high = minimum(low, last + RETURN_PART * room), maximum(high, last - RETURN_PART * room)
+    return maximum(low, last - room), minimum(high, last + room)
+
+
+def limited_by_speed(s, t, a):
+    """1 for the lower and the upper limit of axis a if its velocity limit is the closer one, else 0."""
+    last, room = s.angle[a][0], t.h * s.velocity_limit[a][0]
+    low, high = less(s.bounds[a][LOW], last - room), less(last + room, s.bounds[a][HIGH])
+    return [s.bounded[a][k] * select(closer, 1.0, 0.0) for k, closer in ((LOW, low), (HIGH, high))]
+
+
+def drag(s, a):
+    """How fast the effort of a motor falls with speed, N s/m or N m s/rad."""
+    return s.effort_limit[a][0] / s.no_load_speed[a][0] if s.features.curves else 0.0
 
 
 def bounded_law(s, t, a, motor, phi, motion):
@@ -131,8 +153,10 @@ def bounded_law(s, t, a, motor, phi, motion):
     pair = [bounded[k] * t.la[a][k] for k in range(PAIRS)]
     motor = motor - pair[CUT] + pair[UNCUT]
     dry = bounded[SLIP] * t.dry[a][0]
-    mobility = t.mobility[a][0]
-    rows = [phi - low, high - phi, mobility * (limit - motor), mobility * (limit + motor)]
+    mobility, volt = t.mobility[a][0], motor
+    if s.features.curves:
+        volt = motor + drag(s, a) * motion / t.h
+    rows = [phi - low, high - phi, mobility * (limit - volt), mobility * (limit + volt)]
     rows += [friction + dry, friction - dry]
     put_pairs(s, t.lr[a], [bounded[k] * (rows[k] - slack[k]) for k in range(PAIRS)])
     t.lr[a][PAIRS] = bounded[SLIP] * (motion - pair[SLIP] + pair[BACK])
@@ -153,12 +177,13 @@ def direction(s, t, a, k, r, fall, dphi, dmotion):
     c = [(k[j] - A[j] * r[j]) * inverse[j] for j in range(PAIRS)]
     mobility = t.mobility[a][0]
     motor, dry = vec(t.pivots[a])
-    dmotor = (c[UNCUT] - c[CUT] - fall) * motor
+    slower = drag(s, a) * dmotion / t.h if s.features.curves else 0.0
+    dvolt = (c[UNCUT] - c[CUT] - fall + slower) * motor
     ddry = bounded[SLIP] * (c[SLIP] - c[BACK] - r[PAIRS] - dmotion) * dry
-    drow = [dphi, -1.0 * dphi, -1.0 * mobility * dmotor, mobility * dmotor, ddry, -1.0 * ddry]
+    drow = [dphi, -1.0 * dphi, -1.0 * mobility * dvolt, mobility * dvolt, ddry, -1.0 * ddry]
     da = [c[j] - q[j] * drow[j] for j in range(PAIRS)]
     db = [bounded[j] * (drow[j] + r[j]) for j in range(PAIRS)]
-    return da, db, ddry, dmotor
+    return da, db, ddry, dvolt - slower
 
 
 def ratios(s, t, a):
@@ -262,14 +287,19 @@ def guess_drive(s, t, a):
     """What a drive would ask for and its limit cuts off: the pairs cut+ and cut-.
 
     It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads,
-    the drive asks for u; moving the axis takes it back by slope/apparent of what it applies."""
-    limit = s.effort_limit[a][0]
+    the drive asks for u; moving the axis takes it back by slope/apparent of what it applies, and a voltage by
+    drag/(h apparent)."""
+    limit, apparent = s.effort_limit[a][0], maximum(t.apparent[a][0], 1e-300)
     u = t.asked[a][0] if s.features.balls else asked(s, t, a)
-    back = 1.0 + (s.kp[a][0] + s.kd[a][0] / t.h) / maximum(t.apparent[a][0], 1e-300)
-    over, under = u - limit * back, -1.0 * u - limit * back
-    motor = select(less(0.0, over), limit, select(less(0.0, under), -1.0 * limit, u / back))
-    mobility = t.mobility[a][0]
-    return (maximum(over, 0.0), mobility * (limit - motor)), (maximum(under, 0.0), mobility * (limit + motor))
+    back = 1.0 + (s.kp[a][0] + s.kd[a][0] / t.h) / apparent
+    top, bottom, lag, induced = limit, -1.0 * limit, 1.0, 0.0
+    if s.features.curves:
+        lag, induced = 1.0 + drag(s, a) / (t.h * apparent), drag(s, a) * s.rate[a][0]
+        top, bottom = (top - induced) / lag, (bottom - induced) / lag
+    over, under = u - top * back, bottom * back - u
+    motor = select(less(0.0, over), top, select(less(0.0, under), bottom, u / back))
+    mobility, volt = t.mobility[a][0], lag * motor + induced
+    return (maximum(over, 0.0), mobility * (limit - volt)), (maximum(under, 0.0), mobility * (limit + volt))
 
 
 def asked(s, t, a):

@@ -6,13 +6,13 @@ from vigym.engine.kernels.store import Store
 
 BAR_AXES = (
     *("effort", "target", "target_velocity", "kp", "kd", "stiffness", "damping", "effort_limit"),
-    "dry_friction",
+    *("dry_friction", "velocity_limit", "no_load_speed"),
 )
 BAR_BODIES = {"force": 3, "torque": 3, "mass": 1, "inertia": 6}
 BAR_CONTACTS = ("friction", "compliance", "contact_damping", "offset")
 
 
-def gradient_fields(size):
+def gradient_fields(features, size):
     """What derivatives of a step need beside the scratch store: see linear.py, pullback.py and pushforward.py."""
     n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
     return {
@@ -26,6 +26,7 @@ def gradient_fields(size):
         "returns": (n, 3, 3),
         "answer": (c, 3, 3),
         "axis_answer": (a, 2),
+        "speed_answer": (a if features.speeds else 0, 2),
         # in: bars of the next state, of joint coordinates there, and of their rates
         "after_bar": (n, 12),
         "angle_after_bar": (a, 1),
@@ -53,4 +54,4 @@ def gradient_fields(size):
 
 def gradient_store(features, size, lanes, dtype=float):
     """A scratch store for derivatives of mechanisms that linear.py knows."""
-    return Store("t", lanes, 1, features, scratch_fields(features, size) | gradient_fields(size), {}, dtype)
+    return Store("t", lanes, 1, features, scratch_fields(features, size) | gradient_fields(features, size), {}, dtype)

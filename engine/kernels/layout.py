@@ -195,6 +195,8 @@ def state_fields(features, size):
         "settled_rate": (rotors if features.bounce else 0, 1),  # of axes, in the first phase of a rebound
         "bounds": (a, 2),  # lower and upper limit of the coordinate, 0 where infinite
         "effort_limit": (a, 1),  # 0 where there is none
+        "velocity_limit": (a, 1),  # FAR (axis.py) where there is none; beside others, `bounds` are too
+        "no_load_speed": (a, 1),
         "dry_friction": (a, 1),
         "bounded": (a, AXIS_PAIRS),  # 1 for the pairs that take part; those of effort limits only where a drive acts
         # what a call tells: see state.Status

@@ -49,10 +49,11 @@ def linearise(m, s, t):
 
 @block
 def begin(m, s, t):
-    """The world's pose; a warm start; which lanes have made one whole step."""
+    """The world's pose; a warm start; which lanes have made one whole step, and how long it was: a part of one may be
+    here as a step of its own."""
     world = m.n_bodies
     body.place_world(m, t)
-    t.h = m.dt
+    t.h = s.old_h0
     t.cold = t.relax = t.todo = t.onwards = t.stride = t.even = 0.0
     if m.features.bounce:
         t.phase = 0.0
@@ -139,6 +140,10 @@ def keep_axis(m, s, t, a):
     _, _, _, motor = axis.direction(s, t, a, axis.NOTHING, axis.NOTHING, -1.0, 0.0, 0.0)
     _, _, dry, _ = axis.direction(s, t, a, axis.NOTHING, axis.NOTHING, 0.0, 0.0, 1.0)
     t.axis_answer[a][0], t.axis_answer[a][1] = motor, dry
+    if s.features.speeds:  # a limit of velocity moves with the coordinate before the step
+        _, stiff = axis.ratios(s, t, a)
+        for k, flag in enumerate(axis.limited_by_speed(s, t, a)):
+            t.speed_answer[a][k] = flag * stiff[(axis.LOW, axis.HIGH)[k]]
 
 
 @each_joint
@@ -178,4 +183,9 @@ def effort_slopes(s, t, a):
     """Derivatives of the effort on an axis by coordinate and rate before the step."""
     motor, dry = vec(t.axis_answer[a])
     by_angle, by_rate = spring_slopes(s, t, a)
-    return (motor * s.kd[a][0] + s.damping[a][0]) / t.h - dry - by_angle, -1.0 * by_rate
+    slope = (motor * s.kd[a][0] + s.damping[a][0]) / t.h - dry - by_angle
+    if s.features.speeds:
+        slope = slope + t.speed_answer[a][0] + t.speed_answer[a][1]
+    if s.features.curves:
+        slope = slope + (1.0 - motor) * axis.drag(s, a) / t.h
+    return slope, -1.0 * by_rate

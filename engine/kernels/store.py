@@ -32,6 +32,8 @@ class Features(NamedTuple):
     sags: bool = False  # contacts whose forces may not be determined, nor bounded
     touches: bool = False  # solids that may touch each other
     armature: bool = False  # rotors on free axes
+    speeds: bool = False  # limits of the velocity of free axes
+    curves: bool = False  # motors whose effort falls with speed
 
     @property
     def contacts(self) -> bool:

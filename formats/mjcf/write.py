@@ -18,6 +18,7 @@ from vigym.engine.joint import Joint
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import rotate
 from vigym.engine.validation import show
+from vigym.formats.limits import leave_out_velocity_limits
 from vigym.formats.mjcf.colliders import SOFT, add_colliders, plane_name
 from vigym.formats.mjcf.rebound import bouncing
 from vigym.formats.text import text
@@ -58,6 +59,7 @@ def to_mjcf(
     """
     if cone not in CONES:
         raise InputError(f"cone must be one of {', '.join(map(repr, CONES))}, got {show(cone)}")
+    leave_out_velocity_limits(mechanism, "MuJoCo")
     root = ET.Element("mujoco", model="mechanism")
     ET.SubElement(root, "compiler", angle="radian", inertiafromgeom="false", fusestatic="false")
     options = {"timestep": repr(dt), "gravity": text(mechanism.gravity), "integrator": integrator}
@@ -156,6 +158,7 @@ def _drives(actuator: ET.Element, joint: Joint, kd_as_damping: bool) -> None:
     rotation vector."""
     names = axis_names(joint)
     for k in range(joint.n_free):
+        _refuse(joint, np.isfinite(joint.no_load_speed[k]), "a motor whose effort falls with speed")
         if joint.kp[k] == 0.0 and joint.kd[k] == 0.0:
             continue
         attributes = {"name": f"{joint.name} drive {k}", "joint": names[min(k, len(names) - 1)]}
@@ -177,7 +180,7 @@ def _loops(
     for j in tree.loops:
         joint = mechanism.joints[j]
         laws = (joint.stiffness, joint.damping, joint.kp, joint.kd, joint.friction, joint.armature)
-        limits = np.isfinite([joint.lower, joint.upper]).any()
+        limits = np.isfinite([joint.lower, joint.upper, joint.velocity_limit]).any()
         _refuse(
             joint, bool(np.any(laws)) or bool(limits), "springs, dampers, drives, rotors or limits where a loop closes"
         )

@@ -4,6 +4,8 @@ import os
 import tempfile
 from collections.abc import Sequence
 
+import numpy as np
+
 from vigym.engine.body import Body
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
@@ -11,6 +13,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
 from vigym.formats.couples import without_colliders
+from vigym.formats.limits import leave_out_velocity_limits
 from vigym.formats.pybullet.colliders import add_colliders, check_colliders
 from vigym.formats.pybullet.constraints import constrain
 from vigym.formats.pybullet.ground import Surface, add_ground, set_surface, surfaces
@@ -40,6 +43,7 @@ def to_pybullet(
     """
     p = module()
     check_colliders(mechanism)
+    leave_out_velocity_limits(mechanism, "PyBullet")
     client = p.connect(p.DIRECT) if client is None else client
     handle = Handle(client, mechanism, maximal)
     p.setGravity(*mechanism.gravity, physicsClientId=client)
@@ -119,6 +123,8 @@ def _set_motors(handle: Handle, joint: Joint) -> None:
     p, client = module(), handle.client
     if joint.armature.any():
         raise MechanismError(f"joint {joint.name!r}: PyBullet has no armature")
+    if np.isfinite(joint.no_load_speed).any():
+        raise MechanismError(f"joint {joint.name!r}: PyBullet has no motor whose effort falls with speed")
     for part, where in zip(parts(joint), handle.joints[joint.name], strict=True):
         if part.kind == "spherical":
             if joint.friction[part.first :].any():

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
@@ -20,7 +22,7 @@ MOST_CONTACTS = 20_000
 _KINDS = {"continuous": "revolute"}  # the others have the same names in the engine
 
 
-def build(arrangement: Arrangement, joints: Sequence[JointPart]) -> Mechanism:
+def build(arrangement: Arrangement, joints: Sequence[JointPart], velocity_limits: bool) -> Mechanism:
     """Bodies in the order of their leading links, joints in the order of the file; no contacts yet."""
     mechanism = Mechanism()
     for group in arrangement.bodies():
@@ -37,11 +39,11 @@ def build(arrangement: Arrangement, joints: Sequence[JointPart]) -> Mechanism:
     for joint in joints:
         if joint.kind != "fixed":
             with _place_of(joint.element):
-                _add_joint(mechanism, joint, arrangement)
+                _add_joint(mechanism, joint, arrangement, velocity_limits)
     return mechanism
 
 
-def _add_joint(mechanism: Mechanism, joint: JointPart, arrangement: Arrangement) -> None:
+def _add_joint(mechanism: Mechanism, joint: JointPart, arrangement: Arrangement, velocity_limits: bool) -> None:
     parent, child = arrangement.group[joint.parent], arrangement.group[joint.child]
     frame = parent.place(arrangement.inside[joint.parent] @ joint.origin)
     options: dict[str, Any] = {}
@@ -50,6 +52,7 @@ def _add_joint(mechanism: Mechanism, joint: JointPart, arrangement: Arrangement)
         options = {"damping": joint.damping, "friction": joint.friction, "effort_limit": joint.effort, **anchors}
     if joint.kind not in ("floating", "spherical"):
         options |= {"axis": joint.axis, "lower": joint.lower, "upper": joint.upper}
+        options["velocity_limit"] = joint.velocity if velocity_limits else np.inf
     mechanism.add_joint(joint.name, _KINDS.get(joint.kind, joint.kind), parent.name, child.name, **options)
 
 

@@ -14,7 +14,7 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import multiply, rotate
-from vigym.engine.shapes import Color, Shape
+from vigym.engine.shapes import Color
 from vigym.engine.validation import (
     Array,
     choice,
@@ -77,9 +77,8 @@ class UrdfModel:
     """A URDF file, read.
 
     name: of the robot. path: of the file. mechanism: what is simulated.
-    links: by name, in the order of the file. meshes: visual ones. world_shapes: solids and surfaces of links that are
-    fixed to the world, for display, in the world (those of other links are the `visuals` of their bodies).
-    velocity_limits: by joint name, m/s or rad/s; the engine does not enforce them. mimics: joints that the file couples
+    links: by name, in the order of the file. meshes: visual ones.
+    velocity_limits: by joint name, m/s or rad/s, as the file has them. mimics: joints that the file couples
     to others and that were left free. warnings: what was mended or left out.
     """
 
@@ -88,7 +87,6 @@ class UrdfModel:
     mechanism: Mechanism
     links: Mapping[str, LinkFrame]
     meshes: tuple[Mesh, ...]
-    world_shapes: tuple[Shape, ...]
     velocity_limits: Mapping[str, float]
     mimics: Mapping[str, Mimic]
     warnings: tuple[str, ...]
@@ -117,8 +115,8 @@ def load_urdf(path: str | PathLike[str], *, floating: bool = False, **options: A
 
     floating: the root link flies freely; otherwise it is fixed to the world. Links that are fixed to each other are one
     body, named after the one nearest to the root; joints keep their names.
-    options: kp, kd, contacts, friction, packages, position, orientation, cylinders, rim_points, mimic, default_mass,
-    repair_inertia, meshes; see `read_urdf`.
+    options: kp, kd, velocity_limits, contacts, friction, packages, position, orientation, cylinders, rim_points, mimic,
+    default_mass, repair_inertia, meshes; see `read_urdf`.
     """
     return read_urdf(path, floating=floating, **options).mechanism
 
@@ -129,6 +127,7 @@ def read_urdf(
     floating: bool = False,
     kp: Gain = 0.0,
     kd: Gain = 0.0,
+    velocity_limits: bool = True,
     contacts: Iterable[str] | None = None,
     friction: float = 0.8,
     packages: Mapping[str, str | PathLike[str]] | None = None,
@@ -146,6 +145,7 @@ def read_urdf(
     floating: the root link flies freely; otherwise it is fixed to the world and becomes part of it.
     kp, kd: gains of PD drives, N m/rad and N m s/rad (N/m and N s/m of slides): a number for all moving joints, or a
         dict by joint name; a drive's effort is limited by the file's <limit effort>.
+    velocity_limits: joints keep to the file's <limit velocity>; False leaves their velocities free.
     contacts: names of the links whose collision shapes may touch the ground z = 0; None is all links of a floating
         robot and none of a fixed one.
     friction: Coulomb coefficient of links without <contact><lateral_friction>.
@@ -162,6 +162,7 @@ def read_urdf(
         raise MechanismError(f"path must be that of a file, got its text: {show(path)}; write it to a file first")
     file = Path(file_path(path, error=MechanismError))
     floating, repair_inertia = flag(floating, "floating"), flag(repair_inertia, "repair_inertia")
+    velocity_limits = flag(velocity_limits, "velocity_limits")
     if isinstance(contacts, str):
         raise MechanismError(f"contacts must be a list of names of links, got {contacts!r}; give [{contacts!r}]")
     links_to_touch = None if contacts is None else words(contacts, "contacts (names of links)")
@@ -184,9 +185,10 @@ def read_urdf(
         arrangement = arrange(links, list(joints.values()), find_root(robot, links, list(joints.values())), options)
         if not arrangement.bodies():
             raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
-        mechanism = build(arrangement, list(joints.values()))
+        mechanism = build(arrangement, list(joints.values()), velocity_limits)
         for name, gains in _drives(robot, joints, {"kp": kp, "kd": kd}).items():
             mechanism.set_drive(name, **gains)
+        mechanism.add_scenery(shape for group in arrangement.fixed() for shape in group.shapes())
         touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating)]
         add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
 
@@ -196,7 +198,6 @@ def read_urdf(
             mechanism=mechanism,
             links={name: _frame(link, arrangement, options) for name, link in links.items()},
             meshes=tuple(mesh for link in links.values() for mesh in _meshes(link, arrangement)),
-            world_shapes=tuple(shape for group in arrangement.fixed() for shape in group.shapes()),
             velocity_limits={name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)},
             mimics=mimics,
             warnings=robot.document.warnings,

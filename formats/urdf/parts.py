@@ -290,6 +290,9 @@ def _limits(element: Element, kind: str) -> tuple[float, float, float, float]:
     if effort == 0.0:
         limit.note(f"effort=0 of joint {element.text('name')!r} is taken as not limited")
         effort = np.inf
+    if velocity == 0.0:
+        limit.note(f"velocity=0 of joint {element.text('name')!r} is taken as not limited")
+        velocity = np.inf
     lower, upper = -np.inf, np.inf
     given = {"lower", "upper"} & limit.attributes.keys()
     if ranged and not given:

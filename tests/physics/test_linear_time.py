@@ -50,6 +50,25 @@ def test_operations_are_linear(scene, size, n):
     assert (large - middle) / (middle - small) == pytest.approx(2.0, rel=5e-3)
 
 
+def test_iterations_do_not_grow_with_the_contacts_of_a_body():
+    """A disc that slides and rests needs as few with 200 contacts as with 20."""
+    few, many = (iterations(contacts) for contacts in (20, 200))
+    assert many <= few + 5
+
+
+def iterations(contacts: int, steps: int = 100) -> int:
+    """Newton iterations of a disc that slides for half of these steps, then rests."""
+    built = build("disc", contacts=contacts)
+    sim = Simulator(built.mechanism, built.dt)
+    sim.set_state(*built.start)
+    counted = 0
+    for _ in range(steps):
+        sim.step()
+        check(sim)
+        counted += int(sim.status.iterations[0])
+    return counted
+
+
 # -------------------- times
 
 

@@ -73,7 +73,8 @@ def test_what_acts_on_a_joint(urdf: Write) -> None:
     model = read_urdf(urdf(BASE + link("a") + joint("j", "continuous", "base", "a", inside)))
     found = model.mechanism.joint("j")
     assert (found.damping, found.friction, found.effort_limit) == (0.5, 0.25, 7)
-    assert dict(model.velocity_limits) == {"j": 9}  # kept, the engine has no such limit
+    assert dict(model.velocity_limits) == {"j": 9}
+    assert model.mechanism.joints[0].velocity_limit.tolist() == [9]
     assert found.basis[2] == pytest.approx([1, 0, 0])  # URDF's axis where none is given
 
 
@@ -280,7 +281,7 @@ def test_shapes_of_the_fixed_root_are_the_worlds(urdf: Write) -> None:
     stand = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
     parts = link("base", stand) + link("a") + joint("j", "continuous", "base", "a")
     model = read_urdf(urdf(parts), position=(0, 0, 2))
-    assert model.world_shapes == (Box((1, 1, 1), position=(0, 0, 2)),)
+    assert model.mechanism.scenery == (Box((1, 1, 1), position=(0, 0, 2)),)
     assert model.links["base"].body == "world"
 
 
