@@ -205,7 +205,7 @@ def test_a_start_with_overlap_is_refused():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"shape": Cylinder(0.1, 0.2)}, "shape must be a Sphere, Capsule, Box or Plane"),
+        ({"shape": Cylinder(0.1, 0.2)}, "shape must be a Sphere, Capsule, Box, Plane"),
         ({"body": "nobody"}, "'nobody' is unknown"),
         ({"name": "first"}, "exists already"),
         ({"friction": -1.0}, "friction"),
