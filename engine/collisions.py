@@ -145,7 +145,7 @@ def placed(model: Model, x: Array, q: Array) -> tuple[Array, Array, Array, Array
 
 def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> Array:
     """Distances of couples of colliders (N, couples) at the poses x, q of bodies, m; negative where they overlap."""
-    out = np.zeros((len(x), len(couples)))
+    out, couples = np.zeros((len(x), len(couples))), couples.reshape(-1, 2)
     couples = np.where(model.terrain.first[couples[:, :1]] > 0, couples[:, ::-1], couples)
     on_ground = model.terrain.first[couples[:, 1]] > 0
     for which, loop, more in ((~on_ground, _distances, ()), (on_ground, _ground_distances, model.terrain)):

@@ -72,7 +72,6 @@ class Model:
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
         ]
         self.terrain = terrain_of(self.colliders)
-        self.has_ground = bool(self.terrain.first.any())
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -104,8 +103,7 @@ class Model:
             n_colliders=len(self.colliders) if self.touches else 0,
             n_couples=len(self.couples),
             n_nodes=self.n_bodies + len(self.loops.joints),
-            ground_numbers=len(self.terrain.numbers),
-            ground_integers=len(self.terrain.integers),
+            **self.terrain.sizes,
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
@@ -227,11 +225,8 @@ class Model:
         """Solids, and which of them may touch."""
         m.usual[:], m.sequence[:] = sizes, self._sequence()
         m.rank[m.sequence] = np.arange(len(m.sequence))
-        m.bounces = int(self.features.bounce)
-        m.wedged[:-1, 0] = self.tied
-        m.reach[:, 1] = np.inf
-        m.ground_numbers[:, 0], m.ground_integers[:] = self.terrain.numbers, self.terrain.integers
-        m.collider_ground[:] = self.terrain.first
+        m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
+        self.terrain.write(m)
         for k, collider in enumerate(self.colliders):
             i = self.bodies[collider.body]
             m.collider_body[k], m.collider_kind[k] = i, collider.kind

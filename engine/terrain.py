@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from vigym.engine.collider import Collider
 from vigym.engine.height_field import HeightField
+from vigym.engine.kernels.store import Group
 from vigym.engine.validation import Array
 
 
@@ -20,6 +21,21 @@ class Terrain(NamedTuple):
     numbers: Array
     integers: NDArray[np.int64]
     first: NDArray[np.int64]
+
+    @property
+    def is_there(self) -> bool:
+        """True if there is any ground."""
+        return bool(self.first.any())
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Fields of layout.Sizes."""
+        return {"ground_numbers": len(self.numbers), "ground_integers": len(self.integers)}
+
+    def write(self, m: Group) -> None:
+        """Write it into the model store."""
+        m.ground_numbers[:, 0], m.ground_integers[:] = self.numbers, self.integers
+        m.collider_ground[:] = self.first
 
 
 def terrain_of(colliders: Sequence[Collider]) -> Terrain:
