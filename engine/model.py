@@ -1,17 +1,17 @@
 """A mechanism turned once into flat arrays: the constants of the kernels and the default values of an environment."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from vigym.engine import rotation
 from vigym.engine.collider import LAW, pair_law
 from vigym.engine.coupling import Axis, Coupling, axis_labels, in_order
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
+from vigym.engine.joint_kinds import FLOATING, axis_pairs, driven, frames, kind_of
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, cone, geometry, layout
 from vigym.engine.kernels.joint import GEAR
@@ -19,7 +19,6 @@ from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
-FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 # Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
 MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
@@ -70,7 +69,7 @@ class Model:
         self.first_axis = np.concatenate([[0], np.cumsum(free)]).astype(int)
         self.n_axes = int(self.first_axis[-1])
         self.loops = find_loops(mechanism, self.tree)
-        whole = [*mechanism.joints, *mechanism.couplings]
+        whole: list[Joint | Coupling] = [*mechanism.joints, *mechanism.couplings]
         self.joints: list[Joint | Coupling | None] = [*self.tree.joints, *(whole[j] for j in self.loops.parts)]
         coupled = {axis.joint for coupling in mechanism.couplings for axis in coupling.axes}
         self.kinds = np.array([kind_of(joint, coupled) for joint in self.joints])
@@ -319,7 +318,8 @@ class Model:
         end = term = 0
         for which, part in enumerate(self.joints[n:]):
             m.own_coupling[which] = self.loops.couplings[which, which]
-            joints = [n + which] if isinstance(part, Joint) else [place[axis.joint] for axis in part.axes]
+            axes = part.axes if isinstance(part, Coupling) else ()
+            joints = [place[axis.joint] for axis in axes] or [n + which]
             m.first_end[which], m.first_term[which] = end, term
             if isinstance(part, Coupling):
                 m.gear_offset[which] = -part.offset
@@ -328,8 +328,8 @@ class Model:
                 for body in (m.child[i], m.parent[i]):
                     m.end_body[end], m.end_loop[end], m.end_piece[end] = body, which, number[body, which]
                     end += 1
-                if isinstance(part, Coupling):
-                    self._term(m, term, part.axes[k], i, end - 2)
+                if axes:
+                    self._term(m, term, axes[k], i, end - 2)
                     term += 1
         m.first_end[-1:], m.first_term[-1:] = end, term
 
@@ -391,52 +391,3 @@ def limit_of(kept: np.ndarray) -> np.ndarray:
 def finite_limit(speed: np.ndarray) -> np.ndarray:
     """Limits of velocity and speeds of motors as the kernels keep them: `axis.FAR` stands for none."""
     return np.where(np.isfinite(speed), speed, axis.FAR)
-
-
-def driven(joint: Joint) -> np.ndarray:
-    """Which free axes have a motor: a PD drive, or one whose effort falls with speed."""
-    return (joint.kp > 0) | (joint.kd > 0) | np.isfinite(joint.no_load_speed)
-
-
-def axis_pairs(joint: Joint) -> set[int]:
-    """Which complementary pairs its free axes have: position limits, effort limits of drives, dry friction."""
-    cut, dry = driven(joint) & np.isfinite(joint.effort_limit), joint.friction > 0
-    slow = np.isfinite(joint.velocity_limit)
-    there = {axis.LOW: np.isfinite(joint.lower) | slow, axis.HIGH: np.isfinite(joint.upper) | slow}
-    there |= {axis.CUT: cut, axis.UNCUT: cut, axis.SLIP: dry, axis.BACK: dry}
-    return {pair for pair, axes in there.items() if axes.any()}
-
-
-def has_law(joint: Joint) -> bool:
-    """Whether anything but a plain effort acts on a free axis."""
-    acting = (joint.stiffness > 0) | (joint.damping > 0) | (joint.armature > 0) | driven(joint)
-    return bool(acting.any()) or bool(axis_pairs(joint))
-
-
-def kind_of(joint: Joint | Coupling | None, coupled: Collection[str] = ()) -> int:
-    """The number by which the kernels know this kind of joint; those of `coupled` names must know their coordinates."""
-    if joint is None:
-        return FLOATING
-    if isinstance(joint, Coupling):
-        return GEAR
-    translations, rotations = (~joint.constrained[:3]).sum(), (~joint.constrained[3:]).sum()
-    return int(16 * (has_law(joint) or joint.name in coupled) + 4 * translations + rotations)
-
-
-def frames(m: Group, i: int, joint: Joint) -> None:
-    """Anchors and frames of body i's joint, the free axes put where the kernels expect them."""
-    R = rotation.rotation_matrix(joint.orientation)
-    held, turning = joint.constrained[:3], ~joint.constrained[3:]
-    free_turns = joint.basis[turning]
-    if len(free_turns) == 1:
-        first = joint.basis[~turning][0]
-        axes = np.array([first, np.cross(free_turns[0], first), free_turns[0]])
-    elif len(free_turns) == 2:
-        axes = np.array([*free_turns, np.cross(*free_turns)])
-    else:
-        axes = joint.basis
-    m.child_anchor[i], m.parent_anchor[i] = joint.child_anchor, joint.parent_anchor
-    m.child_axes[i], m.parent_axes[i] = axes, axes @ R.T
-    m.child_frame[i] = rotation.from_matrix(axes.T)
-    m.parent_frame[i] = rotation.multiply(joint.orientation, m.child_frame[i])
-    m.slide[i] = np.concatenate([joint.basis[held], joint.basis[~held]]) @ R.T
