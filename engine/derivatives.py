@@ -6,7 +6,7 @@ mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py). 
 the product of those of its parts (retraced.py); backward.py has those of rollouts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from sys import getrefcount
@@ -73,11 +73,17 @@ class Gradients:
     status: NDArray[np.str_] = field(default_factory=lambda: np.array([]))
     memory: dict[str, Array] = field(default_factory=dict, repr=False)  # for `out`
 
+    def keys(self) -> list[str]:
+        """Names of the inputs: `gradients[name]` is the derivative by one, dict(gradients) has all."""
+        return ["state", "effort", *self.others]
+
     def __getitem__(self, name: str) -> Array:
-        known = {"state": self.state, "effort": self.effort} | self.others
-        if name not in known:
+        if name not in self.keys():
             raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
-        return known[name]
+        return self.others[name] if name in self.others else getattr(self, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
 
 class Derivatives:
