@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vigym.engine import shapes as kinds_of_shapes
-from vigym.engine.collider import KINDS
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import Array, read_only
@@ -53,7 +52,7 @@ class Geoms:
         for g in range(model.ngeom):
             body = self.rigid.name(model.geom_bodyid[g])
             shape = self._shape(g)
-            if g in able and isinstance(shape, KINDS):
+            if g in able and isinstance(shape, (Sphere, Capsule, Box, Plane)):
                 friction = float(model.geom_friction[g, 0]) if model.geom_condim[g] > 1 else 0.0
                 mechanism.add_collider(
                     self.names[g], body, shape, friction=friction, group=classes.group(g), mask=classes.mask(g)
