@@ -9,7 +9,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine.body import Body, make_body
+from vigym.engine.body import Body, make_body, shapes_of
 from vigym.engine.changes import Changes, lookup
 from vigym.engine.collider import Collider, make_collider
 from vigym.engine.contact import Contact, make_contact
@@ -63,6 +63,7 @@ class Mechanism(Changes):
         self._contacts: dict[str, Contact] = {}
         self._pairing = Pairing()
         self._connections: dict[frozenset[str], str] = {}  # {parent, child} -> name of their joint
+        self._scenery: tuple[Shape, ...] = ()
 
     @property
     def gravity(self) -> Array:
@@ -92,6 +93,11 @@ class Mechanism(Changes):
     def colliders(self) -> tuple[Collider, ...]:
         """Colliders in the order added."""
         return tuple(self._pairing.colliders.values())
+
+    @property
+    def scenery(self) -> tuple[Shape, ...]:
+        """Shapes of the world that are only drawn, in the order added."""
+        return self._scenery
 
     @property
     def couples(self) -> list[tuple[int, int]]:
@@ -273,6 +279,10 @@ class Mechanism(Changes):
         """Let all colliders touch the plane z = 0, from above; options as in `add_collider`."""
         law = {"restitution": restitution, "compliance": compliance, "damping": damping}
         return self.add_collider(name, WORLD, Plane(), friction=friction, **law, group=group, mask=mask)
+
+    def add_scenery(self, shapes: Iterable[Shape]) -> None:
+        """Draw shapes that stand in the world and touch nothing, such as the base of an arm."""
+        self._scenery += shapes_of(shapes, "add_scenery: shapes")
 
     def ignore_contact(self, first: str, second: str) -> None:
         """Let two pass through each other: names of bodies or "world", which mean all their colliders, or of
