@@ -41,11 +41,13 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """The converters from and to other engines, loaded when they are first used."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'vigym' has no attribute {name!r}")
+    """The converters from and to other engines, and bridges to other libraries, loaded when they are first used."""
     from importlib import import_module
 
+    if name in ("jax", "torch"):
+        return import_module(f"vigym.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'vigym' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
 
 

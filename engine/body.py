@@ -76,7 +76,7 @@ def make_body(
     """
     name = identifier(name, "body name")
     what = f"body {name!r}"
-    parts = _shapes(shapes, f"{what}: shapes")
+    parts = shapes_of(shapes, f"{what}: shapes")
     if any(isinstance(part, Surface) for part in parts):
         raise MechanismError(f"{what}: shapes must be solids; a Surface is only drawn: give it in visuals")
     if mass is not None:
@@ -107,11 +107,12 @@ def make_body(
         shapes=parts,
         position=read_only(vector(position, (3,), f"{what}: position")),
         orientation=read_only(unit_quaternion(orientation, f"{what}: orientation")),
-        visuals=_shapes(visuals, f"{what}: visuals"),
+        visuals=shapes_of(visuals, f"{what}: visuals"),
     )
 
 
-def _shapes(shapes: Any, what: str) -> tuple[Shape, ...]:
+def shapes_of(shapes: Any, what: str) -> tuple[Shape, ...]:
+    """The shapes of a sequence; MechanismError if it holds anything else."""
     expected = "a sequence of Sphere, Box, Cylinder, Capsule, Hull or Mesh"
     try:
         parts = tuple(shapes)

@@ -14,6 +14,7 @@ from vigym.engine.joint import WORLD, Joint, make_joint
 from vigym.engine.merging import Move
 from vigym.engine.pairing import Pairing, solids
 from vigym.engine.replacement import changed_body, changed_collider, changed_contact, changed_joint, check_known
+from vigym.engine.shapes import Shape
 from vigym.engine.validation import Array, show, suggestion, unit_quaternion, vector
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Changes:
     _joints: dict[str, Joint]
     _contacts: dict[str, Contact]
     _couplings: dict[str, Coupling]
+    _scenery: tuple[Shape, ...]
     _connections: dict[frozenset[str], str]
     _pairing: Pairing
     _gravity: Array
@@ -115,8 +117,8 @@ class Changes:
         """Add all parts of another mechanism, with `prefix` before their names, placed in this one's world.
 
         position, orientation: (3,) m and (4,) scalar first, of the other's world in this one. Bodies start there,
-            joints to the world and colliders of the other's world move with it. The planes of `add_contact` stay where
-            they are: the ground is that of this world, as for `load_urdf(position=...)`.
+            joints to the world, colliders and scenery of the other's world move with it. The planes of `add_contact`
+            stay where they are: the ground is that of this world, as for `load_urdf(position=...)`.
 
         What was said of pairs of colliders (`set_pair`, `ignore_contact`, `allow_contact`) holds here too; where it
         was said of the other's "world", it holds for this one. Gravity must be the same in both.
@@ -153,6 +155,7 @@ class Changes:
         self._couplings |= couplings
         self._connections |= {frozenset((joint.parent, joint.child)): name for name, joint in joints.items()}
         self._pairing = pairing
+        self._scenery += tuple(map(move.shape, added._scenery))
 
     def _check_ends(self, joint: Joint) -> None:
         """MechanismError unless its bodies are there, and no other joint connects them."""

@@ -2,14 +2,14 @@
 
 The compiled kernels (linearised.py) give them for the price of a part of a step, or a few. What those do not know goes
 the slow way (gradients.py): loops, bodies that touch each other, drives and springs on three free rotations; and of any
-mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py).
+mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py). Derivatives of a step that was cut are
+the product of those of its parts (retraced.py); backward.py has those of rollouts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from sys import getrefcount
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,19 +19,19 @@ from vigym.engine import parameters
 from vigym.engine.controls import CONTROLS
 from vigym.engine.errors import InputError
 from vigym.engine.linearised import Flow, Linearised
+from vigym.engine.retraced import Parts, Retraced
 from vigym.engine.rotation import Array
+from vigym.engine.twin import Stepped, Twin
 from vigym.engine.validation import batch, choice, show, words
-
-if TYPE_CHECKING:
-    from vigym.engine.simulator import Simulator
 
 # How the last step of an environment went, and what its derivatives are worth
 OK, RELAXED, NONE, FAILED, PARTS, LOWERED, REBOUND = "ok", "relaxed", "none", "failed", "parts", "lowered", "rebound"
-UNCOVERED = "uncovered"
+UNCOVERED, SEVERAL_STEPS = "uncovered", "several"
 WITHOUT = {
     NONE: "its last step did not happen",
     FAILED: "its last step did not happen",
-    PARTS: "its last step was not a single one",
+    PARTS: "its last step was made in parts, which could not be found again",
+    SEVERAL_STEPS: "the last call made several steps: sim.rollout(repeat=..., gradients=True) and sim.rollout_vjp",
     LOWERED: "the rebound in its last step was lowered, not to create energy",
     REBOUND: "a rebound in a mechanism whose bodies may touch, or whose joints have armature",
 }
@@ -52,15 +52,15 @@ class Pulled(dict[str, Array]):
 @dataclass(frozen=True)
 class Gradients:
     """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
-    Where the arms of joints were even (kernels/arms.py), they are taken as even as they were.
-
+    Arms of joints that were even (kernels/arms.py) count as even.
     state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
     effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
-    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
+    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by other inputs asked for; dict(gradients) has all
     status: (num_envs,) of str. "ok"; "relaxed": friction was bounded by other forces than the law asks for, of which
     the derivatives know nothing. All others have derivatives of zero: "none", no step was made; "failed"; "parts", it
-    was made in parts, or was several; "lowered", a rebound was lowered; "rebound", of bodies that touch each other;
-    "uncovered", only in joint coordinates: a step with a rebound, or with even arms of joints
+    was made in parts, which were not found again; "several", the call made many steps, without `gradients=True`;
+    "lowered", a rebound was lowered; "rebound", of bodies that touch each other; "uncovered", only in joint
+    coordinates: a step in parts, with a rebound, or with even arms of joints
 
     In joint coordinates, a state is: x and rotation vector of the bodies without a joint, joint positions; then v and
     w of these bodies, joint velocities. Its size takes the place of 12 n_bodies.
@@ -72,47 +72,67 @@ class Gradients:
     status: NDArray[np.str_] = field(default_factory=lambda: np.array([]))
     memory: dict[str, Array] = field(default_factory=dict, repr=False)  # for `out`
 
+    def keys(self) -> list[str]:
+        return ["state", "effort", *self.others]
+
     def __getitem__(self, name: str) -> Array:
-        known = {"state": self.state, "effort": self.effort} | self.others
-        if name not in known:
-            raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
-        return known[name]
+        if name in self.keys():
+            return self.others[name] if name in self.others else getattr(self, name)
+        raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
 
 class Derivatives:
     """Derivatives of the last step of a simulator."""
 
-    def __init__(self, sim: "Simulator") -> None:
+    def __init__(self, sim: Stepped) -> None:
         self.sim = sim
         self.covered = Linearised.covers(sim.model)
         self._spare: dict[str, Array] = {}
+        self._parts: dict[int, Parts] = {}  # of the environments whose last step was cut
 
     @cached_property
     def lanes(self) -> Linearised:
         """The compiled kernels; their memory is made when it is first needed."""
         return Linearised(self.sim.model, self.sim._lanes)
 
+    @cached_property
+    def _retraced(self) -> Retraced:
+        return Retraced(Derivatives(Twin(self.sim, 1)))
+
     def status(self) -> NDArray[np.str_]:
         """How the last step of each environment went; InputError if none of them has derivatives."""
+        found = self.judged()
+        if not worth(found).any():
+            raise InputError(f"environment 0 has no gradients: {WITHOUT[str(found[0])]}")
+        return found
+
+    def judged(self) -> NDArray[np.str_]:
+        """The same without an error."""
         lanes, features = self.sim._lanes, self.sim.model.features
         get = lanes.get
         substeps, converged = get("substeps"), get("converged") > 0
-        single = converged & (substeps == 1)
-        if single.all() and not get("relaxed").any() and not features.bounce:
+        self._parts = {}
+        if (converged & (substeps == 1)).all() and not get("relaxed").any() and not features.bounce:
             return np.full(lanes.num_envs, OK, WORD)
         found = np.where(get("relaxed") > 0, RELAXED, np.full(lanes.num_envs, OK, WORD))
         if features.bounce:
-            rebounds, lowered = get("rebounds") > 0, slow.lowered(self.sim)
-            found[lowered] = LOWERED
-            single &= ~lowered
+            rebounds = get("rebounds") > 0
+            found[slow.lowered(self.sim)] = LOWERED
             if features.touches or features.armature:
                 found[rebounds] = REBOUND
-                single &= ~rebounds
-        found[substeps > 1] = PARTS
+        if lanes.steps > 1:
+            found[substeps > 1] = SEVERAL_STEPS
         found[substeps == 0] = NONE
         found[~converged] = FAILED
-        if not single.any():
-            raise InputError(f"environment 0 has no gradients: {WITHOUT[str(found[0])]}")
+        for env in np.flatnonzero((substeps > 1) & converged & (lanes.steps == 1)):
+            parts = self._retraced.parts(self.sim, int(env))
+            found[env] = PARTS
+            if parts is not None:
+                self._parts[int(env)] = parts
+                found[env] = parts.worst(found=RELAXED if get("relaxed")[env] > 0 else OK)
         return found
 
     def slow_ones(self, status: NDArray[np.str_]) -> NDArray[np.int64]:
@@ -121,9 +141,23 @@ class Derivatives:
         uncovered = sim._get("even") > 0
         if sim.model.features.bounce:
             uncovered |= sim._get("rebounds") > 0
+        uncovered[list(self._parts)] = True
         if self.covered and not uncovered.any():
             return NOBODY
-        return np.flatnonzero((uncovered | (not self.covered)) & ((status == OK) | (status == RELAXED)))
+        return np.flatnonzero((uncovered | (not self.covered)) & worth(status))
+
+    def blocks(self, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
+        """Derivatives that the kernels do not give, of the environments `envs`: (len(envs), 12 n_bodies, numbers)."""
+        whole = np.array([env not in self._parts for env in envs], bool)
+        found = {name: np.zeros((len(envs), self.size("state"), self.size(name))) for name in names}
+        if whole.any():
+            for name, value in slow.gradients(self.sim, names, envs[whole]).items():
+                if name in found:
+                    found[name][whole] = value
+        for k in np.flatnonzero(~whole):
+            for name, value in self._retraced.blocks(self._parts[int(envs[k])], names).items():
+                found[name][k] = value
+        return found
 
     # -------------------------------------------------------------------------------------------- inputs
     def inputs(self, names: Sequence[str]) -> list[str]:
@@ -136,7 +170,7 @@ class Derivatives:
                 parameters.shape(self.sim.model, name)  # InputError if there is no such parameter
         return list(dict.fromkeys(("state", "effort", *names)))
 
-    def _size(self, name: str) -> int:
+    def size(self, name: str) -> int:
         """Numbers of an input in one environment, as the state store has them."""
         model = self.sim.model
         if name == "state":
@@ -145,20 +179,19 @@ class Derivatives:
             return SEVERAL.get(name, 1) * model.n_bodies
         return model.n_contacts if name in parameters.OF_CONTACTS else model.n_axes
 
-    def _flows(self, names: Iterable[str], arrays: Mapping[str, Array]) -> list[Flow]:
+    def flows(self, names: Iterable[str], arrays: Mapping[str, Array]) -> list[Flow]:
         """Where the kernels write each input; a restitution that does nothing, as nothing rebounds, is nowhere."""
         fields = {name: f"{parameters.FIELDS.get(name, name)}_bar" for name in names} | {"state": "before_bar"}
         return [Flow(fields[name], arrays[name]) for name in names if name != "restitution" and arrays[name].size]
 
-    def _shaped(self, found: dict[str, Array], lead: tuple[int, ...]) -> dict[str, Array]:
+    def shaped(self, found: dict[str, Array], lead: tuple[int, ...], effort: Array) -> dict[str, Array]:
         """Arrays (*lead, numbers) as a user sees them; an effort at its limit passes no more: what counts is the
-        limit."""
+        limit. `effort` is what was applied."""
         sim = self.sim
-        limit = sim._controls.effort_limit()
         if sim._controls.clamps:
-            applied = sim._lanes.values("effort")
-            axes = (slice(None), *[None] * (len(lead) - 1))
-            free, sign = (np.abs(applied) < limit)[axes], np.sign(applied)[axes]
+            limit = sim._controls.effort_limit()
+            limit = limit if effort.shape[-2] == sim.num_envs else limit[:, None]
+            free, sign = np.abs(effort) < limit, np.sign(effort)
             if "effort_limit" in found:
                 found["effort_limit"] = found["effort_limit"] + found["effort"] * np.where(free, 0.0, sign)
             found["effort"] = found["effort"] * free
@@ -174,28 +207,42 @@ class Derivatives:
     @cached_property
     def _units(self) -> Array:
         """Covectors of all numbers of the next state."""
-        return np.eye(self._size("state"))
+        return np.eye(self.size("state"))
 
     def gradients(self, names: Sequence[str], out: Gradients | None, coordinates: str) -> Gradients:
         """Derivatives of the next state by the state, the efforts and the inputs `names`."""
         if choice(coordinates, ("maximal", "joint"), "coordinates", InputError) == "joint":
             return self._joint_gradients(names, out)
         names, status = self.inputs(names), self.status()
-        sim, rows = self.sim, self._size("state")
-        shapes = {name: (rows, sim.num_envs, self._size(name)) for name in names}
+        sim, rows = self.sim, self.size("state")
+        shapes = {name: (rows, sim.num_envs, self.size(name)) for name in names}
         memory = self._memory(shapes) if out is None else reused(out, shapes)
-        if not self.covered:
-            for array in memory.values():
-                array[...] = 0.0
-        else:
-            flows = self._flows(names, memory)
-            by_parameters = len(names) > 2
-            self.lanes.pull(rows, [Flow("after_bar", self._units)], flows, by_parameters=by_parameters)
-        found = {name: np.moveaxis(array, 0, 1) for name, array in memory.items()}
-        self._fill(found, self.slow_ones(status))
-        found = self._shaped(found, (sim.num_envs, rows))
+        found = self.shaped(self._filled(memory, status), (sim.num_envs, rows), sim._lanes.values("effort")[:, None])
         state, effort = found.pop("state"), found.pop("effort")
         return Gradients(state, effort, found, status, memory)
+
+    def jacobians(self, names: Sequence[str]) -> dict[str, Array]:
+        """Derivatives of environment 0 by the inputs `names`, (12 n_bodies, numbers), each as the state store has it;
+        those by efforts are not cut to their limits."""
+        rows = self.size("state")
+        memory = {name: np.zeros((rows, self.sim.num_envs, self.size(name))) for name in names}
+        return {name: value[0] for name, value in self._filled(memory, self.judged()).items()}
+
+    def _filled(self, memory: Mapping[str, Array], status: NDArray[np.str_]) -> dict[str, Array]:
+        """Write Jacobians into `memory`, (12 n_bodies, num_envs, numbers); (num_envs, 12 n_bodies, numbers) of it."""
+        if self.covered:
+            by_parameters = not memory.keys() <= {"state", "effort"}
+            flows = self.flows(memory, memory)
+            self.lanes.pull(self.size("state"), [Flow("after_bar", self._units)], flows, by_parameters=by_parameters)
+        else:
+            for array in memory.values():
+                array[...] = 0.0
+        found = {name: np.moveaxis(array, 0, 1) for name, array in memory.items()}
+        envs = self.slow_ones(status)
+        if len(envs):
+            for name, value in self.blocks(list(found), envs).items():
+                found[name][envs] = value
+        return found
 
     def _joint_gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
         """The same in joint coordinates, see `Simulator.gradients`."""
@@ -203,11 +250,11 @@ class Derivatives:
         inward, columns = self._joint_units
         rows, axes = len(inward[0].array), sim.model.n_axes
         others = [name for name in names if name != "state"]
-        shapes = {name: (rows, sim.num_envs, self._size(name)) for name in others}
+        shapes = {name: (rows, sim.num_envs, self.size(name)) for name in others}
         shapes |= {"root": (rows, sim.num_envs, int(columns.max(initial=-1)) + 1)}
         shapes |= dict.fromkeys(("position", "velocity"), (rows, sim.num_envs, axes))
         memory = self._memory(shapes) if out is None else reused(out, shapes)
-        flows = self._flows(others, memory)
+        flows = self.flows(others, memory)
         flows += [Flow(f"{name}_bar", memory[name]) for name in ("root", "position", "velocity") if memory[name].size]
         self.lanes.pull(rows, inward, flows, by_parameters=len(names) > 2, by_joints=True)
         uncovered = self.slow_ones(status)
@@ -217,7 +264,7 @@ class Derivatives:
         found = {name: np.moveaxis(memory[name], 0, 1) for name in others}
         for value in (state.swapaxes(0, 1), *found.values()):
             value[uncovered] = 0.0
-        found = self._shaped(found, (sim.num_envs, rows))
+        found = self.shaped(found, (sim.num_envs, rows), sim._lanes.values("effort")[:, None])
         return Gradients(np.moveaxis(state, 0, 1), found.pop("effort"), found, status, memory)
 
     @cached_property
@@ -236,16 +283,22 @@ class Derivatives:
         return [Flow(name, unit) for name, unit in units.items() if unit.size], columns
 
     def _roots(self) -> NDArray[np.int64]:
-        """The bodies without a joint; InputError if joint coordinates do not describe the mechanism, or not yet."""
-        model = self.sim.model
-        kinds = self.sim._lanes.constants.joint_kind[0][: model.n_bodies]
-        without = np.array([joint is None for joint in model.tree.joints])
-        if not self.covered or (~without & (kinds % 4 == 3)).any():
+        """The bodies without a joint."""
+        self.check_joints()
+        return np.flatnonzero(self._without_joint)
+
+    @property
+    def _without_joint(self) -> NDArray[np.bool_]:
+        return np.array([joint is None for joint in self.sim.model.tree.joints])
+
+    def check_joints(self) -> None:
+        """InputError if joint coordinates do not describe the mechanism, or not yet."""
+        kinds = self.sim._lanes.constants.joint_kind[0][: self.sim.model.n_bodies]
+        if not self.covered or (~self._without_joint & (kinds % 4 == 3)).any():
             raise InputError(
-                'gradients(coordinates="joint") does not cover loops, bodies that touch each other, armature, and '
-                'joints with three free rotations; coordinates="maximal" does'
+                "derivatives of joint coordinates do not cover loops, bodies that touch each other, armature, and "
+                'joints with three free rotations; those of the state do (coordinates="maximal")'
             )
-        return np.flatnonzero(without)
 
     def _memory(self, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
         """New memory for derivatives, or that of earlier ones which nobody sees any more: new pages take as long as
@@ -257,37 +310,23 @@ class Derivatives:
             self._spare["restitution"][...] = 0.0
         return dict(self._spare)
 
-    def _fill(self, found: Mapping[str, Array], envs: NDArray[np.int64]) -> None:
-        """Write the derivatives of some environments, found the slow way, into those of all."""
-        if len(envs):
-            for name, value in slow.gradients(self.sim, list(found), envs).items():
-                found[name][envs] = value
-
     # -------------------------------------------------------------------------------------------- products
     def pull(self, cotangent: ArrayLike, names: Sequence[str], out: Pulled | None) -> Pulled:
         """The covector of the next state times the derivatives by the state, the efforts and the inputs `names`."""
         sim, names = self.sim, self.inputs(names)
-        bar = batch(cotangent, "cotangent", sim.num_envs, (self._size("state"),), InputError)
+        bar = batch(cotangent, "cotangent", sim.num_envs, (self.size("state"),), InputError)
         status = self.status()
-        shapes = {name: (1, sim.num_envs, self._size(name)) for name in names}
+        shapes = {name: (1, sim.num_envs, self.size(name)) for name in names}
         arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
         if self.covered:
             wide = len(names) > 2
-            self.lanes.pull(1, [Flow("after_bar", bar[None])], self._flows(names, arrays), by_parameters=wide)
+            self.lanes.pull(1, [Flow("after_bar", bar[None])], self.flows(names, arrays), by_parameters=wide)
         found = {name: array[0] for name, array in arrays.items()}
         envs = self.slow_ones(status)
         if len(envs):
-            for name, value in slow.gradients(sim, names, envs).items():
+            for name, value in self.blocks(names, envs).items():
                 found[name][envs] = np.einsum("er,erc->ec", bar[envs], value)
-        pulled = Pulled(self._shaped(found, (sim.num_envs,)))
-        pulled.status = status
-        if out is None:
-            return pulled
-        if not isinstance(out, Pulled):
-            raise InputError(f"out must be what an earlier call returned, got {show(out)}")
-        written(pulled, out)
-        out.status = status
-        return out
+        return finished(self.shaped(found, (sim.num_envs,), sim._lanes.values("effort")), status, out)
 
     def push(self, changes: Mapping[str, ArrayLike], out: Array | None) -> Array:
         """The change of the next state (num_envs, 12 n_bodies) with those of the state and of controls."""
@@ -296,7 +335,7 @@ class Derivatives:
             raise InputError("jvp needs at least one change: state, effort, force, torque, target or target_velocity")
         status, arrays = self.status(), {}
         for name, value in changes.items():
-            shape = (n, 3) if name in SEVERAL else (self._size(name),)
+            shape = (n, 3) if name in SEVERAL else (self.size(name),)
             arrays[name] = batch(value, name, sim.num_envs, shape, InputError).reshape(sim.num_envs, -1)
         if sim._controls.clamps and "effort" in arrays:
             arrays["effort"] = arrays["effort"] * (np.abs(sim._lanes.values("effort")) < sim._controls.effort_limit())
@@ -307,11 +346,29 @@ class Derivatives:
             self.lanes.push(1, inward, [Flow("after_dot", moved)])
         envs = self.slow_ones(status)
         if len(envs):
-            blocks = slow.gradients(sim, list(arrays), envs)
+            blocks = self.blocks(list(arrays), envs)
             moved[0, envs] = sum(np.einsum("erc,ec->er", blocks[name], arrays[name][envs]) for name in arrays)
         if out is None:
             return moved[0]
         return written({"out": moved[0]}, {"out": out})["out"]
+
+
+def finished(found: dict[str, Array], status: NDArray[np.str_], out: Pulled | None) -> Pulled:
+    """Bars and status, in the memory of `out` if there is any."""
+    pulled = Pulled(found)
+    pulled.status = status
+    if out is None:
+        return pulled
+    if not isinstance(out, Pulled):
+        raise InputError(f"out must be what an earlier call returned, got {show(out)}")
+    written(pulled, out)
+    out.status = status
+    return out
+
+
+def worth(status: NDArray[np.str_]) -> NDArray[np.bool_]:
+    """Which environments have derivatives."""
+    return (status == OK) | (status == RELAXED)
 
 
 def references(memory: Mapping[str, Array]) -> list[int]:

@@ -11,7 +11,6 @@ the next.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,7 @@ from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.recalled import copy_contacts, recall_contacts
 from vigym.engine.rotation import Array, conjugate, multiply, rotate, rotation_matrix
-
-if TYPE_CHECKING:
-    from vigym.engine.simulator import Simulator
+from vigym.engine.twin import Stepped
 
 STEP = 1e-30
 ROUNDING = 1e-6  # by so much, the solver's accuracy lowers rebounds with a restitution of 1
@@ -40,14 +37,14 @@ Stores = Sequence[tuple[Group, Group]]  # state and scratch: of complex numbers,
 INTEGERS = ("room", "columns_of")  # of the state store, which are not of environments
 
 
-def steps_of(sim: "Simulator", name: str) -> list[Step]:
+def steps_of(sim: Stepped, name: str) -> list[Step]:
     """The inputs that make up a control or a parameter, in the order of its array."""
     field = parameters.FIELDS.get(name, name)
     _, entities, columns, _ = getattr(sim._lanes.store, field).shape
     return [(field, entity, column) for entity in range(entities) for column in range(columns)]
 
 
-def gradients(sim: "Simulator", names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
+def gradients(sim: Stepped, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
     """Derivatives of the last step of the environments `envs` by "state" and by the inputs `names`: (len(envs),
     12 n_bodies, numbers of the input), each as the state store has it."""
     bodies = 12 * sim.model.n_bodies
@@ -64,12 +61,12 @@ def gradients(sim: "Simulator", names: Sequence[str], envs: NDArray[np.int64]) -
     return dict(zip(["state", *steps], np.split(columns, ends[:-1], axis=-1), strict=True))
 
 
-def lowered(sim: "Simulator") -> NDArray[np.bool_]:
+def lowered(sim: Stepped) -> NDArray[np.bool_]:
     """Whether the last rebound of each environment (num_envs,) was lowered by the guard of impact.py."""
     return (sim._get("rebounds") > 0) & (sim._get("factor") < 1.0 - ROUNDING).any((1, 2))
 
 
-def _columns(sim: "Simulator", first: int, fields: dict[str, Array], steps: Sequence[Step]) -> Array:
+def _columns(sim: Stepped, first: int, fields: dict[str, Array], steps: Sequence[Step]) -> Array:
     """Derivatives of the next state of some environments, from number `first` on, by all inputs, (environments,
     12 n_bodies, inputs). Those whose bodies may touch come one at a time: each has contacts of its own."""
     model, envs = sim.model, len(fields["x"])

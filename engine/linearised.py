@@ -14,7 +14,7 @@ from vigym.engine.kernels.gradient_fields import gradient_store
 from vigym.engine.kernels.linear import is_linearised
 from vigym.engine.kernels.pullback import pull_back
 from vigym.engine.kernels.pushforward import push_forward
-from vigym.engine.kernels.store import Store, exchanged
+from vigym.engine.kernels.store import exchanged
 from vigym.engine.lanes import LANES, Lanes
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array
@@ -38,10 +38,10 @@ class Flow(NamedTuple):
 
 
 class Linearised:
-    """Kernels, and the memory that they need, for the derivatives of what is in `states`."""
+    """Kernels, and the memory that they need, for the derivatives of what is in `lanes`."""
 
-    def __init__(self, model: Model, lanes: Lanes, states: Store | None = None) -> None:
-        self.lanes, self.states = lanes, lanes.store if states is None else states
+    def __init__(self, model: Model, lanes: Lanes) -> None:
+        self.lanes, self.states = lanes, lanes.store
         self.before = exchanged(self.states, [(name, f"old_{name}") for name in BEFORE])
         features, sizes = model.features, model.sizes
         self.scratch = [gradient_store(features, sizes, LANES) for _ in lanes.scratch]

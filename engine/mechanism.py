@@ -1,5 +1,7 @@
 """A mechanism: bodies, joints between them, contacts with the ground, gravity."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
@@ -9,7 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from vigym.engine.body import Body, make_body
+from vigym.engine.body import Body, make_body, shapes_of
 from vigym.engine.changes import Changes, lookup
 from vigym.engine.collider import Collider, make_collider
 from vigym.engine.contact import Contact, make_contact
@@ -27,15 +29,15 @@ P = ParamSpec("P")
 
 def takes(
     make: Callable[P, Part],
-) -> Callable[[Callable[["Mechanism", Part], Part]], Callable[Concatenate["Mechanism", P], Part]]:
+) -> Callable[[Callable[[Mechanism, Part], Part]], Callable[Concatenate[Mechanism, P], Part]]:
     """Give a method that adds a part the arguments, and the documentation, of the function that makes it."""
 
-    def decorate(add: Callable[["Mechanism", Part], Part]) -> Callable[Concatenate["Mechanism", P], Part]:
+    def decorate(add: Callable[[Mechanism, Part], Part]) -> Callable[Concatenate[Mechanism, P], Part]:
         parameters = [Parameter("self", Parameter.POSITIONAL_ONLY), *signature(make).parameters.values()]
         known = signature(make).replace(parameters=parameters)
 
         @wraps(add)
-        def method(self: "Mechanism", *args: P.args, **kwargs: P.kwargs) -> Part:
+        def method(self: Mechanism, *args: P.args, **kwargs: P.kwargs) -> Part:
             try:
                 known.bind(self, *args, **kwargs)
             except TypeError as error:
@@ -65,6 +67,7 @@ class Mechanism(Changes):
         self._pairing = Pairing()
         self._couplings: dict[str, Coupling] = {}
         self._connections: dict[frozenset[str], str] = {}  # {parent, child} -> name of their joint
+        self._scenery: tuple[Shape, ...] = ()
 
     @property
     def gravity(self) -> Array:
@@ -99,6 +102,11 @@ class Mechanism(Changes):
     def couplings(self) -> tuple[Coupling, ...]:
         """Couplings of joint axes in the order added."""
         return tuple(self._couplings.values())
+
+    @property
+    def scenery(self) -> tuple[Shape, ...]:
+        """Shapes of the world that are only drawn, in the order added."""
+        return self._scenery
 
     @property
     def couples(self) -> list[tuple[int, int]]:
@@ -306,6 +314,10 @@ class Mechanism(Changes):
         """Let all colliders touch the plane z = 0, from above; options as in `add_collider`."""
         law = {"restitution": restitution, "compliance": compliance, "damping": damping}
         return self.add_collider(name, WORLD, Plane(), friction=friction, **law, group=group, mask=mask)
+
+    def add_scenery(self, shapes: Iterable[Shape]) -> None:
+        """Draw shapes that stand in the world and touch nothing, such as the base of an arm."""
+        self._scenery += shapes_of(shapes, "add_scenery: shapes")
 
     def ignore_contact(self, first: str, second: str) -> None:
         """Let two pass through each other: names of bodies or "world", which mean all their colliders, or of

@@ -1,7 +1,7 @@
 """Parts of a mechanism as they are in another one: renamed, and placed where its world is put."""
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from vigym.engine.contact import Contact
 from vigym.engine.coupling import Coupling
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.rotation import Array, multiply, rotate
+from vigym.engine.shapes import Plane, Shape
 from vigym.engine.validation import read_only
+
+Solid = TypeVar("Solid", bound=Shape | Plane)
 
 
 class Move(NamedTuple):
@@ -61,10 +64,12 @@ class Move(NamedTuple):
         """The contact, with its plane where it was."""
         return replace(contact, name=self.prefix + contact.name, body=self.name(contact.body))
 
+    def shape(self, shape: Solid) -> Solid:
+        """A shape of the world, moved."""
+        place, turn = self.place(np.array(shape.position)), self.turn(np.array(shape.orientation))
+        return replace(shape, position=tuple(place.tolist()), orientation=tuple(turn.tolist()))
+
     def collider(self, collider: Collider) -> Collider:
         """The collider; a shape of the world is moved."""
-        shape = collider.shape
-        if collider.body == WORLD:
-            place, turn = self.place(np.array(shape.position)), self.turn(np.array(shape.orientation))
-            shape = replace(shape, position=tuple(place.tolist()), orientation=tuple(turn.tolist()))
+        shape = self.shape(collider.shape) if collider.body == WORLD else collider.shape
         return replace(collider, name=self.prefix + collider.name, body=self.name(collider.body), shape=shape)

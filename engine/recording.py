@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from io import FileIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -100,7 +100,7 @@ class Recorder:
         columns = {"x": (bodies, 3), "q": (bodies, 4), "forces": (contacts, 3), "gaps": (contacts,)}
         columns |= {"points": (contacts, 3), "joint_error": (), "action": (int(n_actions),), "reward": ()}
         try:
-            scenery = tuple(scenery)
+            scenery = (*sim.model.mechanism.scenery, *scenery)
         except Exception as cause:
             raise InputError(f"scenery must be a list of shapes, got {show(scenery)}") from cause
         meshes = meshes_of(model.mechanism, scenery)
@@ -338,7 +338,17 @@ def unreadable(path: str | os.PathLike[str]) -> Iterator[None]:
         ) from error
 
 
-def write_all(recorders: Iterable[Recorder], write: Callable[[Recorder], None]) -> None:
+class Watcher(Protocol):
+    """Whoever is shown every step: a `Recorder`, or a tape."""
+
+    def frame(self, steps: int) -> None:
+        """Take note that `steps` were made."""
+
+
+AnyWatcher = TypeVar("AnyWatcher", bound=Watcher)
+
+
+def write_all(recorders: Iterable[AnyWatcher], write: Callable[[AnyWatcher], None]) -> None:
     """Let every recorder write a frame, also after one that cannot, whose error is then raised."""
     failed: OSError | None = None
     for recorder in recorders:

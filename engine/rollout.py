@@ -6,8 +6,9 @@ import numpy as np
 
 from vigym.engine.errors import InputError
 from vigym.engine.lanes import Lanes, Track
-from vigym.engine.recording import Recorder, write_all
+from vigym.engine.recording import Watcher, write_all
 from vigym.engine.rotation import Array
+from vigym.engine.tape import Tape
 from vigym.engine.validation import show, suggestion, words
 
 # Name of an output -> field of the state store
@@ -36,16 +37,15 @@ def checked(name: str, array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def play(
-    lanes: Lanes, recorders: Sequence[Recorder], steps: int, inward: Sequence[Track], outputs: Mapping[str, Array]
+    lanes: Lanes, recorders: Sequence[Watcher], steps: int, inward: Sequence[Track], outward: Sequence[Track]
 ) -> None:
-    """Advance `lanes` by `steps` with the controls `inward` and fill `outputs`; `recorders` see every step."""
+    """Advance `lanes` by `steps` with the controls `inward` and fill `outward`; `recorders` see every step."""
     inward = [
         track._replace(array=track.array.copy())
-        if any(np.may_share_memory(track.array, array) for array in outputs.values())
+        if any(np.may_share_memory(track.array, other.array) for other in outward)
         else track
         for track in inward
     ]
-    outward = [Track(READ[name], array) for name, array in outputs.items()]
     if lanes.compiled and not recorders:
         lanes.play(steps, inward, outward)
         return
@@ -53,6 +53,30 @@ def play(
         for field, array in inward:
             lanes.set(field, array[k])
         lanes.run(1, resumed=k > 0)
-        write_all(recorders, lambda recorder: recorder.frame(1))
         for field, array in outward:
             array[k] = lanes.get(field).reshape(array[k].shape)
+        write_all(recorders, lambda recorder: recorder.frame(1))
+
+
+def roll(
+    lanes: Lanes,
+    recorders: Sequence[Watcher],
+    tracks: Sequence[Track],
+    outputs: Mapping[str, Array],
+    tape: Tape | None,
+    steps: int,
+    repeat: int,
+) -> None:
+    """A rollout of `steps` rows of controls, each for `repeat` steps, the states after which go into `outputs`."""
+    wide = {
+        name: array if repeat == 1 else np.empty((steps * repeat, *array.shape[1:])) for name, array in outputs.items()
+    }
+    outward = [Track(READ[name], array) for name, array in wide.items()]
+    if tape is not None:
+        outward, recorders = [*outward, *tape.tracks], [*recorders, *tape.recorders]
+    play(lanes, recorders, steps * repeat, tracks, outward)
+    if tape is not None:
+        tape.end()
+    if repeat > 1:
+        for name, array in outputs.items():
+            array[...] = wide[name][repeat - 1 :: repeat]

@@ -1,16 +1,20 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
+from __future__ import annotations
+
 from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from threading import get_ident
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import parameters
 from vigym.engine.admission import checked_overlap
 from vigym.engine.advice import advise
+from vigym.engine.backward import Backward
 from vigym.engine.controls import Controls, named
 from vigym.engine.derivatives import Derivatives, Gradients, Pulled
 from vigym.engine.errors import InputError
@@ -21,10 +25,11 @@ from vigym.engine.model import Model, Options
 from vigym.engine.placement import Placement
 from vigym.engine.readouts import Readouts
 from vigym.engine.recording import Recorder, write_all
-from vigym.engine.rollout import make_outputs, play
+from vigym.engine.rollout import make_outputs, roll
 from vigym.engine.rotation import Array
 from vigym.engine.saving import Saved, attributes, pack, signature, unpack
 from vigym.engine.state import STATUS, Status
+from vigym.engine.tape import Tape
 from vigym.engine.turn import alone, busy
 from vigym.engine.validation import batch, choice, chosen, count, flag, number
 
@@ -39,6 +44,8 @@ BUILT = (
     "_signature",
     "_dynamics",
     "_derivatives",
+    "_backward",
+    "_tape",
 )  # anew in a copy
 
 
@@ -102,6 +109,7 @@ class Simulator(Readouts):
         self._placement = Placement(self.model, self._lanes, self.dt)
         self._controls = Controls(self.model, self._lanes)
         self.recorders: list[Recorder] = []
+        self._tape: Tape | None = None
 
     # -------------------------------------------------------------------------------------------- state
     @property
@@ -229,29 +237,57 @@ class Simulator(Readouts):
         target: ArrayLike | None = None,
         target_velocity: ArrayLike | None = None,
         steps: int | None = None,
+        repeat: int = 1,
         read: Sequence[str] = ("x", "q", "v", "w"),
         out: Mapping[str, Array] | None = None,
+        gradients: bool = False,
     ) -> dict[str, Array]:
         """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
         Interrupts leave whole steps.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
         steps: number of steps, if no control has it in front
+        repeat: time steps that each of these stands for, with the same controls
         read: what to return as it was after every step: "x", "q", "v", "w", "joint_positions", "joint_velocities"
         out: what an earlier call returned, to be written over; new memory takes its time
+        gradients: keep what `rollout_vjp` needs of every time step: 4 kB an environment for a quadruped
         """
-        given = named(effort, force, torque, target, target_velocity)
+        given, kept = named(effort, force, torque, target, target_velocity), flag(gradients, "gradients", InputError)
         steps = self._controls.count_steps(given, steps)
         outputs = make_outputs(self._lanes, steps, read, out)
         tracks = self._controls.tracks(given, steps)
+        if count(repeat, "repeat") > 1:
+            tracks = [track._replace(array=np.repeat(track.array, repeat, axis=0)) for track in tracks]
         self._placement.check_start()
         self._controls.clear(but=given)
-        play(self._lanes, self.recorders, steps, tracks, outputs)
+        tape = Tape(self.model, self._lanes, steps * repeat, tracks, repeat) if kept else None
+        roll(self._lanes, self.recorders, tracks, outputs, tape, steps, repeat)
+        self._tape = tape or self._tape
         return outputs
 
     @cached_property
     def _derivatives(self) -> Derivatives:
         return Derivatives(self)
+
+    @cached_property
+    def _backward(self) -> Backward:
+        return Backward(self)
+
+    @alone
+    def rollout_vjp(
+        self, cotangent: ArrayLike | Mapping[str, ArrayLike], *inputs: str, out: Pulled | None = None
+    ) -> Pulled:
+        """Derivatives of a number by what went into the last rollout with `gradients=True`, from those by the states
+        along it: `cotangent` (steps, num_envs, 12 n_bodies), or a mapping with any of "state" (the same), "x", "q",
+        "v", "w", "joint_positions" and "joint_velocities", each as `rollout` returns them. Without the steps in front,
+        they are those of the last state.
+
+        Returns arrays "state" (num_envs, 12 n_bodies), of the state before the rollout; "effort" (steps, num_envs,
+        n_efforts); and those of `inputs`, see `gradients`: controls (steps, num_envs, ...), parameters (num_envs, ...).
+        out: what an earlier call returned, to be written over."""
+        if self._tape is None:
+            raise InputError("there is no rollout to go back through: pass gradients=True to sim.rollout")
+        return self._backward.pull(self._tape, cotangent, inputs, out)
 
     @alone
     def gradients(self, *inputs: str, coordinates: str = "maximal", out: Gradients | None = None) -> Gradients:

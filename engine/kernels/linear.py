@@ -49,10 +49,11 @@ def linearise(m, s, t):
 
 @block
 def begin(m, s, t):
-    """The world's pose; a warm start; which lanes have made one whole step."""
+    """The world's pose; a warm start; which lanes have made one whole step, and how long it was: a part of one may be
+    here as a step of its own."""
     world = m.n_bodies
     body.place_world(m, t)
-    t.h = m.dt
+    t.h = s.old_h0
     t.cold = t.relax = t.todo = t.onwards = t.stride = t.even = 0.0
     if m.features.bounce:
         t.phase = 0.0

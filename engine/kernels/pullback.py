@@ -8,8 +8,8 @@ body: x, rotation vector in the body frame, v, w), and those of joint coordinate
     before_bar, effort_bar, ...     lam times the derivatives of each residual by its inputs (linear.py), and what
                                     depends on the inputs directly
 
-`pull_back` is one call for as many covectors as there are steps of the script: factors are kept between them, unless
-every step of the script is another step of a rollout (`anew`).
+`pull_back` is one call for as many covectors as there are steps of the script: factors are kept between them. Or every
+step of the script is another step of a rollout, from the last to the first (`anew`).
 """
 
 from vigym.engine.kernels import axis, body, cone, contact, geometry, ground, integrator
@@ -27,10 +27,10 @@ def pull_back(m, states, t, first, last, repeat, resumed):
     """Pull the covectors of lane groups first..last back; resumed: 1 if the factors are those of the same group."""
     for g in range(first, last):
         s = group(states, g)
-        if not resumed or any_lane(t, "anew"):
-            linearise(m, s, t)
         if any_lane(t, "anew") and resumed:
             go_on(m, s, t)
+        if not resumed or any_lane(t, "anew"):
+            linearise(m, s, t)
         transposed_solve(m, s, t)
         if any_lane(t, "by_parameters"):
             parameters(m, s, t)
@@ -55,12 +55,13 @@ def transposed_solve(m, s, t):
 
 @block
 def go_on(m, s, t):
-    """The bar of the state before one step is added to that of the state after the step before it."""
-    go_on_body(m, s, t)
+    """One step earlier."""
+    add_bar(m, s, t)
 
 
 @each_body
-def go_on_body(m, s, t, i):
+def add_bar(m, s, t, i):
+    """Add the bar of the state before a step to that of the state after the step before it."""
     store(t.after_bar[i], add(vec(t.after_bar[i]), vec(t.before_bar[i])))
 
 

@@ -1,15 +1,14 @@
 """Geoms of a compiled model: colliders, with MuJoCo's rules of who touches whom, and shapes that are only drawn."""
 
+from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from vigym.engine import shapes as kinds_of_shapes
-from vigym.engine.collider import KINDS
+from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from vigym.engine.validation import Array, read_only
+from vigym.formats.mjcf.looks import Looks
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
 from vigym.formats.mjcf.source import import_mujoco
@@ -19,27 +18,16 @@ _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8
 _KIND_NAMES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
 MOST_PAIRS = 200_000
 _BITS = 62
-
-
-class Mesh(NamedTuple):
-    """A mesh to be drawn: `vertices` (n, 3) and `faces` (m, 3), with its pose in the frame of `body` ("world")."""
-
-    name: str
-    body: str
-    vertices: Array
-    faces: Array
-    position: Array
-    orientation: Array
-    color: tuple[float, float, float, float]
+HIDDEN = (0.0, 0.0, 0.0, 0.0)
 
 
 class Geoms:
-    """All geoms of a model; `solid`: numbers of those that are colliders of the mechanism; meshes: for pictures."""
+    """All geoms of a model; `solid`: numbers of those that are colliders of the mechanism."""
 
     def __init__(self, model: Any, rigid: Rigid, notes: Notes) -> None:
         self.model, self.rigid, self.notes = model, rigid, notes
         self.names = names_of(model, "geom", model.ngeom)
-        self.meshes: list[Mesh] = []
+        self.looks = Looks(model, rigid, notes)
         self.solid: list[int] = []
 
     def add(self, mechanism: Mechanism) -> None:
@@ -47,27 +35,30 @@ class Geoms:
         model = self.model
         touching = self._pairs()
         able = {g for pair in touching for g in pair}
-        looks: dict[str, list[Shape]] = {}
+        seen: dict[str, list[Shape]] = {}
+        unseen: dict[str, list[Shape]] = {}
         left_out: dict[str, int] = {}
         classes = _Classes(model, self.names)
         for g in range(model.ngeom):
             body = self.rigid.name(model.geom_bodyid[g])
             shape = self._shape(g)
-            if g in able and isinstance(shape, KINDS):
+            look = None if isinstance(shape, Plane) else self.looks.of(g, shape)
+            if look is not None:
+                (seen if self.looks.shown(g) else unseen).setdefault(body, []).append(look)
+            if g in able and isinstance(shape, (Sphere, Capsule, Box, Plane)):
+                if body == WORLD and isinstance(shape, Shape):  # which would be drawn: see `seen`
+                    shape = replace(shape, color=HIDDEN)
                 friction = float(model.geom_friction[g, 0]) if model.geom_condim[g] > 1 else 0.0
                 mechanism.add_collider(
                     self.names[g], body, shape, friction=friction, group=classes.group(g), mask=classes.mask(g)
                 )
                 self.solid.append(g)
-                continue
-            if g in able:
+            elif g in able:
                 kind = _KIND_NAMES[min(int(model.geom_type[g]), 7)]
                 left_out[kind] = left_out.get(kind, 0) + 1
-            if isinstance(shape, Shape) and body != "world":
-                looks.setdefault(body, []).append(shape)
-            elif model.geom_type[g] == _MESH:
-                self.meshes.append(self._mesh(g))
-        for body, visuals in looks.items():
+        mechanism.add_scenery(seen.pop(WORLD, []))
+        unseen.pop(WORLD, None)
+        for body, visuals in (unseen | seen).items():
             mechanism.replace_body(body, visuals=visuals)
         for kind, number in left_out.items():
             self.notes.change(f"{number} geoms of type {kind}: they touch nothing")
@@ -158,7 +149,7 @@ class Geoms:
         kind = model.geom_type[g]
         if kind == _PLANE:
             return Plane(**place)
-        place["color"] = self._color(g)
+        place["color"] = self.looks.color(g)
         if kind == _SPHERE:
             return Sphere(size[0], **place)
         if kind == _CAPSULE:
@@ -177,29 +168,6 @@ class Geoms:
         data = self.model.geom_dataid[g]
         start, count = self.model.mesh_vertadr[data], self.model.mesh_vertnum[data]
         return make(self.model.mesh_vert[start : start + count].astype(float), **place)
-
-    def _color(self, g: int) -> tuple[float, float, float, float]:
-        material = self.model.geom_matid[g]
-        default = np.allclose(self.model.geom_rgba[g], (0.5, 0.5, 0.5, 1.0))
-        rgba = self.model.mat_rgba[material] if material >= 0 and default else self.model.geom_rgba[g]
-        r, g_, b, a = np.clip(rgba.astype(float), 0.0, 1.0).tolist()
-        return r, g_, b, a
-
-    def _mesh(self, g: int) -> Mesh:
-        model, data = self.model, self.model.geom_dataid[g]
-        points = slice(model.mesh_vertadr[data], model.mesh_vertadr[data] + model.mesh_vertnum[data])
-        faces = slice(model.mesh_faceadr[data], model.mesh_faceadr[data] + model.mesh_facenum[data])
-        body = model.geom_bodyid[g]
-        pose = self.rigid.place(body, Pose(model.geom_pos[g].copy(), model.geom_quat[g].copy()))
-        return Mesh(
-            self.names[g],
-            self.rigid.name(body),
-            read_only(model.mesh_vert[points].astype(float)),
-            read_only(model.mesh_face[faces].copy()),
-            read_only(pose.position),
-            read_only(pose.orientation),
-            self._color(g),
-        )
 
 
 class _Classes:

@@ -17,8 +17,9 @@ from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
 from vigym.formats.mjcf.build import Axes, add_bodies
+from vigym.formats.mjcf.cameras import cameras_of, sun_of
 from vigym.formats.mjcf.equalities import add_equalities
-from vigym.formats.mjcf.geoms import Geoms, Mesh
+from vigym.formats.mjcf.geoms import Geoms
 from vigym.formats.mjcf.notes import Notes, check_features
 from vigym.formats.mjcf.rigid import Rigid, names_of
 from vigym.formats.mjcf.source import MjcfError, MjcfWarning, compile_mjcf, import_mujoco
@@ -42,8 +43,9 @@ class MjcfModel:
 
     name: of the model. path: of the file; None if it was text. mechanism: what is simulated. dt: the file's step, s.
     actuators: names, in the order of ctrl. qpos0: coordinates (nq,) of the file's pose.
-    keyframes: by name. meshes: to be drawn. not_converted: all that was left out or approximated; `warnings` are those
-    of them that alter the motion.
+    keyframes: by name. cameras: by name, for `Camera.from_config`. sun: direction (3,) towards the first directional
+    light, or None. not_converted: all that was left out or approximated; `warnings` are those of them that alter the
+    motion.
     """
 
     name: str
@@ -53,7 +55,8 @@ class MjcfModel:
     actuators: tuple[str, ...]
     qpos0: Array
     keyframes: Mapping[str, Keyframe]
-    meshes: tuple[Mesh, ...]
+    cameras: Mapping[str, Mapping[str, Any]]
+    sun: Array | None
     not_converted: tuple[str, ...]
     warnings: tuple[str, ...]
     _nv: int
@@ -223,7 +226,8 @@ def read_mjcf(
         actuators=tuple(drives.names),
         qpos0=read_only(model.qpos0.copy()),
         keyframes=_keyframes(model),
-        meshes=tuple(geoms.meshes),
+        cameras=cameras_of(model, rigid),
+        sun=sun_of(model),
         not_converted=(*notes.changes, *notes.others),
         warnings=tuple(notes.changes),
         _nv=int(model.nv),

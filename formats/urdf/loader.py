@@ -14,7 +14,7 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import multiply, rotate
-from vigym.engine.shapes import Color, Shape
+from vigym.engine.shapes import Color
 from vigym.engine.validation import (
     Array,
     choice,
@@ -77,8 +77,7 @@ class UrdfModel:
     """A URDF file, read.
 
     name: of the robot. path: of the file. mechanism: what is simulated.
-    links: by name, in the order of the file. meshes: visual ones. world_shapes: solids and surfaces of links that are
-    fixed to the world, for display, in the world (those of other links are the `visuals` of their bodies).
+    links: by name, in the order of the file. meshes: visual ones.
     velocity_limits: by joint name, m/s or rad/s, as the file has them. mimics: joints that the file couples to others,
     whether the mechanism does or not. warnings: what was mended or left out.
     """
@@ -88,7 +87,6 @@ class UrdfModel:
     mechanism: Mechanism
     links: Mapping[str, LinkFrame]
     meshes: tuple[Mesh, ...]
-    world_shapes: tuple[Shape, ...]
     velocity_limits: Mapping[str, float]
     mimics: Mapping[str, Mimic]
     warnings: tuple[str, ...]
@@ -196,6 +194,7 @@ def read_urdf(
                 mechanism.add_coupling(name, name, own.joint, ratio=own.multiplier, offset=own.offset)
         for name, gains in _drives(robot, joints, {"kp": kp, "kd": kd}, followers).items():
             mechanism.set_drive(name, **gains)
+        mechanism.add_scenery(shape for group in arrangement.fixed() for shape in group.shapes())
         touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating)]
         add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
 
@@ -205,7 +204,6 @@ def read_urdf(
             mechanism=mechanism,
             links={name: _frame(link, arrangement, options) for name, link in links.items()},
             meshes=tuple(mesh for link in links.values() for mesh in _meshes(link, arrangement)),
-            world_shapes=tuple(shape for group in arrangement.fixed() for shape in group.shapes()),
             velocity_limits={name: joint.velocity for name, joint in joints.items() if np.isfinite(joint.velocity)},
             mimics=mimics,
             warnings=robot.document.warnings,

@@ -212,11 +212,15 @@ def test_steps_without_gradients_say_so(robot):
         sim.vjp(np.ones((3, 12)))
     sim.set_state(x=np.array([[0, 0, 2.0]]), w=[[[0, 0, 1.0]], [[500.0, 0, 0]], [[0, 0, 0]]])
     sim.step()
-    assert sim.gradients().status.tolist() == ["ok", "parts", "ok"]
+    assert sim.gradients().status.tolist() == ["ok"] * 3
+    sim.set_state(x=np.array([[0, 0, 2.0]]), mask=[False, True, False])
     pulled = sim.vjp(np.ones((3, 12)))
-    assert pulled.status.tolist() == ["ok", "parts", "ok"]
+    assert pulled.status.tolist() == ["ok", "none", "ok"]
     assert not pulled["state"][1].any()
     assert pulled["state"][[0, 2]].all(0).any()
+    sim.step(repeat=2)
+    with pytest.raises(InputError, match="several steps"):
+        sim.gradients()
     with pytest.raises(InputError, match="cotangent"):
         sim.vjp(np.ones((3, 13)))
     with pytest.raises(InputError, match="at least one change"):

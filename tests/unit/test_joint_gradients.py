@@ -63,7 +63,7 @@ def test_chain_on_a_free_base(kind):
 def test_coordinates_that_are_not_covered():
     sim = Simulator(four_bar.build(), compiled=False)
     sim.step()
-    with pytest.raises(InputError, match="does not cover loops"):
+    with pytest.raises(InputError, match="do not cover loops"):
         sim.gradients(coordinates="joint")
     with pytest.raises(InputError, match="coordinates must be one of"):
         sim.gradients(coordinates="polar")

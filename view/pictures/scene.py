@@ -134,8 +134,9 @@ def stand_in(body: Body) -> Box:
 def parts_of(
     mechanism: Mechanism, hulls: Mapping[str, ArrayLike], scenery: Iterable[Shape], *, colliders: bool = False
 ) -> list[Part]:
-    """All that is drawn: scenery and colliders of the world, and bodies, as their shapes, else as their colliders, else
-    as a box; `hulls` replace the shapes of the bodies they name. Shapes of opacity 0 are left out.
+    """All that is drawn: scenery (the mechanism's own, and more) and colliders of the world; bodies, as their shapes,
+    else as their colliders, else as a box; `hulls` replace the shapes of the bodies they name. Shapes of opacity 0 are
+    left out.
 
     colliders: also those of bodies that do not look like them
     """
@@ -144,7 +145,7 @@ def parts_of(
         name = sorted(unknown)[0]
         raise InputError(f"hulls: body {name!r} is unknown; {suggestion(name, [body.name for body in bodies])}")
     fixed = [collider.shape for collider in solid[WORLD] if not isinstance(collider.shape, Plane)]
-    parts = [part(shape, STATIC) for shape in (*scenery, *fixed) if _visible(shape)]
+    parts = [part(shape, STATIC) for shape in (*mechanism.scenery, *scenery, *fixed) if _visible(shape)]
     for i, body in enumerate(bodies):
         color, shapes = PALETTE[i % len(PALETTE)], body.drawn
         if body.name in hulls:
@@ -157,9 +158,12 @@ def parts_of(
 
 
 def hidden_colliders(mechanism: Mechanism) -> list[Part]:
-    """Colliders of bodies that are drawn as other shapes."""
+    """Colliders of bodies that are drawn as other shapes, and those of the world that are not drawn."""
     solid = colliders_of(mechanism)
-    found = []
+    unseen = [
+        collider for collider in solid[WORLD] if not (isinstance(collider.shape, Plane) or _visible(collider.shape))
+    ]
+    found = [part(replace(shape, color=None), COLLIDER) for shape in solids_of(mechanism, unseen)]
     for i, body in enumerate(mechanism.bodies):
         if shapes := body.drawn:
             unseen = [collider for collider in solid[body.name] if collider.shape not in shapes]

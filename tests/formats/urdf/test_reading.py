@@ -287,7 +287,7 @@ def test_shapes_of_the_fixed_root_are_the_worlds(urdf: Write) -> None:
     stand = '<visual><geometry><box size="1 1 1"/></geometry></visual>'
     parts = link("base", stand) + link("a") + joint("j", "continuous", "base", "a")
     model = read_urdf(urdf(parts), position=(0, 0, 2))
-    assert model.world_shapes == (Box((1, 1, 1), position=(0, 0, 2)),)
+    assert model.mechanism.scenery == (Box((1, 1, 1), position=(0, 0, 2)),)
     assert model.links["base"].body == "world"
 
 
