@@ -1,5 +1,7 @@
 """A mechanism: bodies, joints between them, contacts with the ground, gravity."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import wraps
@@ -26,15 +28,15 @@ P = ParamSpec("P")
 
 def takes(
     make: Callable[P, Part],
-) -> Callable[[Callable[["Mechanism", Part], Part]], Callable[Concatenate["Mechanism", P], Part]]:
+) -> Callable[[Callable[[Mechanism, Part], Part]], Callable[Concatenate[Mechanism, P], Part]]:
     """Give a method that adds a part the arguments, and the documentation, of the function that makes it."""
 
-    def decorate(add: Callable[["Mechanism", Part], Part]) -> Callable[Concatenate["Mechanism", P], Part]:
+    def decorate(add: Callable[[Mechanism, Part], Part]) -> Callable[Concatenate[Mechanism, P], Part]:
         parameters = [Parameter("self", Parameter.POSITIONAL_ONLY), *signature(make).parameters.values()]
         known = signature(make).replace(parameters=parameters)
 
         @wraps(add)
-        def method(self: "Mechanism", *args: P.args, **kwargs: P.kwargs) -> Part:
+        def method(self: Mechanism, *args: P.args, **kwargs: P.kwargs) -> Part:
             try:
                 known.bind(self, *args, **kwargs)
             except TypeError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vigym.engine import rotation
-from vigym.engine.collider import LAW, pair_law
+from vigym.engine.collider import LAW, has_rims, pair_law
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_table import JointTable, joint_table
@@ -83,6 +83,7 @@ class Model:
             held=bool(self.held.any()),
             sags=self._touching(self.tied | self.wedged) or self.touches,
             touches=self.touches,
+            rims=has_rims(self.colliders, self.couples),
             armature=any(joint.armature.any() for joint in mechanism.joints),
             speeds=any(np.isfinite(joint.velocity_limit).any() for joint in mechanism.joints),
             curves=any(np.isfinite(joint.no_load_speed).any() for joint in mechanism.joints),

@@ -33,6 +33,7 @@ class Features(NamedTuple):
     touches: bool = False  # solids that may touch each other
     armature: bool = False  # rotors on free axes
     speeds: bool = False  # limits of the velocity of free axes
+    rims: bool = False  # cylinders among the solids that may touch each other
     curves: bool = False  # motors whose effort falls with speed
 
     @property
