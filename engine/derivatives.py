@@ -6,7 +6,7 @@ mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py). 
 the product of those of its parts (retraced.py); backward.py has those of rollouts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from sys import getrefcount
@@ -52,11 +52,10 @@ class Pulled(dict[str, Array]):
 @dataclass(frozen=True)
 class Gradients:
     """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
-    Where the arms of joints were even (kernels/arms.py), they are taken as even as they were.
-
+    Arms of joints that were even (kernels/arms.py) count as even.
     state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
     effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
-    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
+    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by other inputs asked for; dict(gradients) has all
     status: (num_envs,) of str. "ok"; "relaxed": friction was bounded by other forces than the law asks for, of which
     the derivatives know nothing. All others have derivatives of zero: "none", no step was made; "failed"; "parts", it
     was made in parts, which were not found again; "several", the call made many steps, without `gradients=True`;
@@ -73,11 +72,16 @@ class Gradients:
     status: NDArray[np.str_] = field(default_factory=lambda: np.array([]))
     memory: dict[str, Array] = field(default_factory=dict, repr=False)  # for `out`
 
+    def keys(self) -> list[str]:
+        return ["state", "effort", *self.others]
+
     def __getitem__(self, name: str) -> Array:
-        known = {"state": self.state, "effort": self.effort} | self.others
-        if name not in known:
-            raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
-        return known[name]
+        if name in self.keys():
+            return self.others[name] if name in self.others else getattr(self, name)
+        raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
 
 class Derivatives:

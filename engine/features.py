@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from vigym.engine.collisions import distances, hard, placed
 from vigym.engine.compiled import compiled
-from vigym.engine.kernels.collision import distance, manifold, over_ground
+from vigym.engine.kernels.collision import distance, over_ground
+from vigym.engine.kernels.collision import kinds as kinds_of
 from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import (
     CODE,
@@ -17,9 +18,12 @@ from vigym.engine.kernels.collision.manifold import (
     FOUND,
     LINE,
     OWNER,
+    OWNER_RADIUS,
     OWNER_WAY,
     PARTNER,
+    PARTNER_RADIUS,
     PARTNER_WAY,
+    RIM,
     SWAP,
 )
 from vigym.engine.model import Model
@@ -44,7 +48,7 @@ def _features(kinds, centres, axes, sizes, couples, reach, found, counts):
         a, b = couples[k, 0], couples[k, 1]
         first = distance.solid(centres[a], axes[a], sizes[a])
         second = distance.solid(centres[b], axes[b], sizes[b])
-        counts[k] = manifold.features(found[k], kinds[a], first, first, kinds[b], second, second, reach)
+        counts[k] = kinds_of.features(found[k], kinds[a], first, first, kinds[b], second, second, reach)
 
 
 @compiled
@@ -77,9 +81,8 @@ def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     which, k = np.nonzero(np.arange(FOUND) < counts[:, None])
     rows = found[which, k]
     normal, point = _touch(rows)
-    radius = np.array([collider.size[3] for collider in model.colliders])
-    gap = (normal * (rows[:, OWNER : OWNER + 3] - rows[:, PARTNER : PARTNER + 3])).sum(-1)
-    gap -= radius[couples[which]].sum(-1)
+    gap = (normal * (point - rows[:, PARTNER : PARTNER + 3])).sum(-1)
+    gap -= rows[:, OWNER_RADIUS] + rows[:, PARTNER_RADIUS]
     body = np.array([model.bodies[collider.body] for collider in model.colliders], int)
     sides = body[couples[which]]
     sides[rows[:, SWAP] > 0.5] = sides[rows[:, SWAP] > 0.5, ::-1]  # owner, partner
@@ -102,7 +105,7 @@ def _touch(rows: Array) -> tuple[Array, Array]:
     owner, partner, way, mine = (rows[:, at : at + 3] for at in (OWNER, PARTNER, PARTNER_WAY, OWNER_WAY))
     d, code = owner - partner, rows[:, CODE, None]
     across = d - np.where(code == LINE, (d * way).sum(-1, keepdims=True) * way, 0.0)
-    n = np.where(code == FACE, way, np.where(code == EDGES, cross(way, mine), across))
+    n = np.where((code == FACE) | (code == RIM), way, np.where(code == EDGES, cross(way, mine), across))
     size = np.linalg.norm(n, axis=-1, keepdims=True)
     any_one = np.eye(3)[np.abs(way).argmin(-1)]  # where points coincide: any direction across the line
     any_one = any_one - (any_one * way).sum(-1, keepdims=True) * way
@@ -110,7 +113,9 @@ def _touch(rows: Array) -> tuple[Array, Array]:
     normal = np.where(size > NO_LENGTH, n / np.maximum(size, NO_LENGTH), any_one)
     both, dw, dm = ((a * b).sum(-1, keepdims=True) for a, b in ((way, mine), (d, way), (d, mine)))
     along = np.where(code == EDGES, (both * dw - dm) / np.maximum(1.0 - both * both, NO_LENGTH), 0.0)
-    return normal, owner + along * mine
+    turned = (mine * mine).sum(-1, keepdims=True) * normal - (normal * mine).sum(-1, keepdims=True) * mine
+    under = np.sqrt(np.maximum((turned * normal).sum(-1, keepdims=True), NO_LENGTH**2))
+    return normal, np.where(code == RIM, owner - turned / under, owner + along * mine)
 
 
 def by_distance(model: Model, x: Array, q: Array, couple: NDArray[np.int64]) -> Array:

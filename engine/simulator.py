@@ -1,5 +1,7 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
+from __future__ import annotations
+
 from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from os import PathLike

@@ -18,7 +18,7 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree
 from vigym.engine.height_field import HeightField
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.shapes import Box, Capsule, Plane, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.formats.couples import laws
 from vigym.formats.mjcf.rebound import bouncing
 from vigym.formats.text import text
@@ -162,6 +162,8 @@ def _geom(collider: Collider, free: bool) -> dict[str, str]:
             kind, size = "box", [0.5 * edge for edge in edges]
         case HeightField():
             kind, size = "hfield", []
+        case Cylinder(radius=radius, length=length):
+            kind, size = "cylinder", [radius, 0.5 * length]
         case _:
             kind, size = "plane", [0.0, 0.0, 1.0]
     position = shape.position

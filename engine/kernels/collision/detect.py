@@ -10,7 +10,7 @@ itself.
 
 from numba.extending import overload
 
-from vigym.engine.kernels.collision import distance, links, manifold
+from vigym.engine.kernels.collision import distance, kinds, links
 from vigym.engine.kernels.collision.ground import ask, beside
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
@@ -145,7 +145,7 @@ def find(m, t, couple, lane):
         past = closest(m, t, first, second, lane)
         a, b = along(m, t, first, i, past, lane), along(m, t, second, j, past, lane)
         later_a, later_b = along(m, t, first, i, 1.0, lane), along(m, t, second, j, 1.0, lane)
-        count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
+        count = kinds.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
         for k in range(count):
             found[k, WHEN, lane] = past
     # in their place, those of where solutions began to go too deep
@@ -179,7 +179,7 @@ def replace_features(m, t, first, second, when, reach, count, lane):
         last = int(ask(m, t, first, second, when, reach, count, lane))
     else:
         a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
-        last = count + manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+        last = count + kinds.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
     known, changes = count, 0
     for k in range(known, last):
         found[k, WHEN, lane] = when

@@ -18,9 +18,12 @@ from vigym.engine.kernels.collision.manifold import (
     KEY,
     LINE,
     OWNER,
+    OWNER_RADIUS,
     PARTNER,
+    PARTNER_RADIUS,
     PARTNER_WAY,
     POINTS,
+    SWAP,
     note,
 )
 from vigym.engine.kernels.collision.nearest import FAR, INNER, on_triangle, point_ground
@@ -382,4 +385,7 @@ def features(found, first, kind, solid, ground, frame, reach):
     frame: origin and axes of the ground in the world."""
     if kind == BOX:
         return box_over(found, first, first, ground, frame, solid, reach)
-    return capsule_over(found, first, first, ground, frame, solid, reach)
+    last = capsule_over(found, first, first, ground, frame, solid, reach)
+    for k in range(first, last):
+        found[k, PARTNER_RADIUS if found[k, SWAP] > 0.5 else OWNER_RADIUS] = solid[3]
+    return last

@@ -8,7 +8,7 @@ from vigym.engine.kernels.collision import distance, manifold
 from vigym.engine.kernels.collision.ground import ROOM, ask
 from vigym.engine.kernels.collision.manifold import CODE, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP, WHEN
 from vigym.engine.kernels.collision.poses import PATH, along, matrix_of, pose, three
-from vigym.engine.kernels.collision.space import BOX, add, is_endless, is_ground, length, sub, turn, turn_back
+from vigym.engine.kernels.collision.space import BOX, CYLINDER, add, is_endless, is_ground, length, sub, turn, turn_back
 from vigym.engine.kernels.simd import rows, shared
 
 OVERLAP = 4e-9  # of a size that is found after a step and not a solution
@@ -89,12 +89,13 @@ def begin_overlap(m, t, first, second, offset, before, now, depth, lane):
 
 @shared
 def thickness(m, first, second):
-    """The least size of two solids: of a box its shortest edge, of others the diameter; of a plane none."""
+    """The least size of two solids: of a box its shortest edge, of a cylinder that of a box around it, of others the
+    diameter; of a plane none."""
     kind, size, least = rows(m, "collider_kind"), rows(m, "collider_size"), distance.FAR
     for k in (first, second):
         if not is_endless(kind[k]):
             across = 2.0 * size[k, 3, 0]
-            if kind[k] == BOX:
+            if kind[k] == BOX or kind[k] == CYLINDER:
                 across = 2.0 * min(size[k, 0, 0], size[k, 1, 0], size[k, 2, 0])
             least = min(least, across)
     return least
