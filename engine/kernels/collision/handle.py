@@ -37,8 +37,9 @@ FLOATS = (
     *("whole_budget", "whole_energy", "whole_energy0", "whole_work"),
 )
 INTEGERS = (
-    *("bounces", "child", "group", "joined", "n_bodies", "n_couples", "n_loops", "n_nodes", "parent", "rank"),
-    *("edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after", "seen", "sequence", "more"),
+    *("bounces", "child", "group", "joined", "n_bodies", "n_couples", "n_ends", "n_nodes", "parent", "rank"),
+    *("end_body", "end_loop", "edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after"),
+    *("seen", "sequence", "more"),
     *("collider_body", "collider_kind", "couple_first", "couple_second"),
     *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "own_block"),
     *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),
