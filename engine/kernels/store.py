@@ -33,7 +33,9 @@ class Features(NamedTuple):
     touches: bool = False  # solids that may touch each other
     armature: bool = False  # rotors on free axes
     speeds: bool = False  # limits of the velocity of free axes
+    rims: bool = False  # cylinders among the solids that may touch each other
     curves: bool = False  # motors whose effort falls with speed
+    gears: bool = False  # couplings of axes
 
     @property
     def contacts(self) -> bool:
@@ -53,7 +55,7 @@ class Features(NamedTuple):
     @property
     def balls(self) -> bool:
         """True if a law acts on three free rotations, see ball.py."""
-        return any(kind >= 16 and kind % 4 == 3 for kind in self.joint_kinds)
+        return any(16 <= kind < 32 and kind % 4 == 3 for kind in self.joint_kinds)
 
     @property
     def pairs(self) -> bool:
