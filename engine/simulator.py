@@ -292,7 +292,8 @@ class Simulator(Readouts):
     @alone
     def gradients(self, *inputs: str, coordinates: str = "maximal", out: Gradients | None = None) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
-        `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes.
+        `inputs`: "force", "torque", "target", "target_velocity", "gravity", or any parameter that `set_parameters`
+        takes.
 
         coordinates: "maximal", 12 numbers a body; or "joint": those of bodies without a joint, and joint positions and
         velocities, see `Gradients`
