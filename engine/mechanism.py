@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.body import Body, make_body, shapes_of
 from vigym.engine.changes import Changes, lookup
-from vigym.engine.collider import Collider, make_collider
+from vigym.engine.collider import Collider, check_couple, make_collider
 from vigym.engine.contact import Contact, make_contact
 from vigym.engine.coupling import Coupling, in_order, make_coupling
 from vigym.engine.errors import MechanismError
@@ -356,9 +356,12 @@ class Mechanism(Changes):
         self._pairing.set_law(names, law, what)
 
     def validate(self) -> None:
-        """Raise MechanismError if there is no body; all else was checked when it was added."""
+        """Raise MechanismError if there is no body, or if two colliders touch that cannot; all else was checked when it
+        was added."""
         if not self._bodies:
             raise MechanismError("the mechanism has no bodies; add at least one with add_body")
+        for first, second in self.couples:
+            check_couple(self.colliders[first], self.colliders[second])
 
     def copy(self: Kind) -> Kind:
         """An independent mechanism with the same parts (which are immutable, hence shared)."""

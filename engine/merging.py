@@ -9,12 +9,13 @@ from vigym.engine.body import Body
 from vigym.engine.collider import Collider
 from vigym.engine.contact import Contact
 from vigym.engine.coupling import Coupling
+from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.rotation import Array, multiply, rotate
 from vigym.engine.shapes import Plane, Shape
 from vigym.engine.validation import read_only
 
-Solid = TypeVar("Solid", bound=Shape | Plane)
+Solid = TypeVar("Solid", bound=Shape | Plane | HeightField)
 
 
 class Move(NamedTuple):

@@ -17,6 +17,7 @@ from vigym.engine.kernels import axis, cone, geometry, layout
 from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.terrain import terrain_of
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 # Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
@@ -82,6 +83,7 @@ class Model:
             pair_law(self.colliders[a], self.colliders[b], own)
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
         ]
+        self.terrain = terrain_of(self.colliders)
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -119,6 +121,7 @@ class Model:
             n_nodes=self.n_bodies + len(self.loops.parts),
             n_ends=2 * (len(self.loops.joints) + sum(terms)),
             n_terms=sum(terms),
+            **self.terrain.sizes,
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
@@ -240,9 +243,8 @@ class Model:
         """Solids, and which of them may touch."""
         m.usual[:], m.sequence[:] = sizes, self._sequence()
         m.rank[m.sequence] = np.arange(len(m.sequence))
-        m.bounces = int(self.features.bounce)
-        m.wedged[:-1, 0] = self.tied
-        m.reach[:, 1] = np.inf
+        m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
+        self.terrain.write(m)
         for k, collider in enumerate(self.colliders):
             i = self.bodies[collider.body]
             m.collider_body[k], m.collider_kind[k] = i, collider.kind

@@ -46,6 +46,8 @@ class Sizes(NamedTuple):
     n_colliders: int = 0
     n_couples: int = 0  # of colliders that may touch each other
     n_nodes: int = 0  # bodies and loops
+    ground_numbers: int = 1  # of ground of triangles, see collision/terrain.py
+    ground_integers: int = 1
     n_ends: int = 0
     n_terms: int = 0
 

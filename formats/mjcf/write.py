@@ -90,7 +90,7 @@ def to_mjcf(
     _couplings(mechanism, tree, equality)
     stiffness = SOLREF if solref is None else solref
     _contacts(mechanism, elements, contact, stiffness)
-    add_colliders(mechanism, tree, elements, option, contact, stiffness)
+    add_colliders(root, mechanism, tree, elements, option, contact, stiffness)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
 
