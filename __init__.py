@@ -7,7 +7,9 @@ method, in time linear in bodies and contacts. The physics is in `vigym.engine`.
 from typing import TYPE_CHECKING, Any
 
 from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
+from vigym.engine.height_field import HeightField
 from vigym.engine.inverse_kinematics import inverse_kinematics
+from vigym.engine.lag import Lag
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
@@ -60,8 +62,10 @@ __all__ = [
     "BusyError",
     "Capsule",
     "Cylinder",
+    "HeightField",
     "Hull",
     "InputError",
+    "Lag",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",

@@ -52,7 +52,8 @@ def bench(
             "report" makes tables and pictures again from what was measured; "check" compares iterations, flops, packed
             instructions and compile time with the committed figures, and fails when one is more than 10 % worse.
         quick: Fewer sizes and passes: within two minutes for everything.
-        out: Folder for the files; benchmarks/results/ and the name of the processor unless given.
+        out: Folder for the files; vigym-bench/ and the name of the processor unless given. The committed results are
+            written only if this names them, as in --out benchmarks/results/amd-epyc.
         repeats: Passes of each measurement, of which the fastest counts.
         update: With "check": replace the committed figures by the measured ones.
     """
@@ -62,7 +63,7 @@ def bench(
         return
     # in folders of their own, so that a short run does not replace parts of a long one
     part = "targets" if suite == "targets" else "quick" if quick else "."
-    folder = out or Path("benchmarks") / "results" / machine.slug(machine.cpu()) / part
+    folder = out or Path("vigym-bench") / machine.slug(machine.cpu()) / part
     if suite == "stages":
         page = folder / "stages.md"
         page.parent.mkdir(parents=True, exist_ok=True)

@@ -7,11 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from vigym.engine.errors import MechanismError
+from vigym.engine.height_field import HeightField
+from vigym.engine.joint import WORLD
 from vigym.engine.rotation import rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import Array, identifier, number, show
 
-KINDS = (Sphere, Capsule, Box, Plane, Cylinder)  # their numbers in the kernels, collision/space.py
+KINDS = (Sphere, Capsule, Box, Plane, Cylinder, HeightField)  # their numbers in the kernels, collision/space.py
+GROUNDS = (HeightField,)  # of triangles; of the world alone
+ON_GROUND = (Sphere, Capsule, Box)  # kinds that touch it
 LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
 
 
@@ -30,7 +34,7 @@ class Collider:
 
     name: unique among the colliders.
     body: name of the body that carries it, or "world".
-    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the body's frame.
+    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the body's frame; of the world, also a HeightField.
     friction: Coulomb coefficient; that of two is the square root of their product.
     restitution: impulse of the rebound over that of the impact, 0 to 1; that of two is the larger one.
     compliance, damping: as of contacts with the ground; that of two is the sum, and the larger one.
@@ -39,7 +43,7 @@ class Collider:
 
     name: str
     body: str
-    shape: Shape | Plane
+    shape: Shape | Plane | HeightField
     friction: float = 0.8
     restitution: float = 0.0
     compliance: float = 0.0
@@ -83,7 +87,7 @@ class Collider:
 def make_collider(
     name: str,
     body: str,
-    shape: Shape | Plane,
+    shape: Shape | Plane | HeightField,
     *,
     friction: float = 0.8,
     restitution: float = 0.0,
@@ -94,7 +98,8 @@ def make_collider(
 ) -> Collider:
     """Let a shape of a body, or of the "world", touch those of others.
 
-    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the frame of the body, which was added before.
+    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the frame of the body, which was added before; of the
+        world, also a HeightField.
     friction: Coulomb coefficient; two colliders have the square root of the product of theirs.
     restitution: impulse of the rebound over that of the impact, 0 to 1; two have the larger one.
     compliance: m/N, damping: N s/m: of colliders that give way; two have the sum, and the larger damping.
@@ -103,7 +108,12 @@ def make_collider(
     name = identifier(name, "collider name")
     what = f"collider {name!r}"
     if not isinstance(shape, KINDS):
-        raise MechanismError(f"{what}: shape must be a Sphere, Capsule, Box, Cylinder or Plane, got {show(shape)}")
+        kinds = ", ".join(kind.__name__ for kind in KINDS[:-1])
+        raise MechanismError(f"{what}: shape must be a {kinds} or {KINDS[-1].__name__}, got {show(shape)}")
+    if isinstance(shape, GROUNDS) and body != WORLD:
+        raise MechanismError(
+            f"{what}: a {type(shape).__name__} is ground of the {WORLD!r}, body must be that, got {show(body)}"
+        )
     law = checked_law(
         {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}, what
     )
@@ -115,6 +125,16 @@ def make_collider(
         group=bits(group, f"{what}: group"),
         mask=bits(mask, f"{what}: mask"),
     )
+
+
+def check_couple(a: Collider, b: Collider) -> None:
+    """Raise MechanismError if a touches ground b that its shape cannot touch."""
+    if isinstance(b.shape, GROUNDS) and not isinstance(a.shape, ON_GROUND):
+        kinds = ", ".join(kind.__name__ for kind in ON_GROUND)
+        raise MechanismError(
+            f"collider {a.name!r}, a {type(a.shape).__name__}, cannot touch {b.name!r}, a {type(b.shape).__name__}, "
+            f"which {kinds} can; ignore_contact({a.name!r}, {b.name!r}) leaves it out"
+        )
 
 
 def checked_law(given: Mapping[str, object], what: str) -> dict[str, float]:

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from vigym.engine.collisions import distances, hard, placed
 from vigym.engine.compiled import compiled
-from vigym.engine.kernels.collision import distance
+from vigym.engine.kernels.collision import distance, over_ground
 from vigym.engine.kernels.collision import kinds as kinds_of
+from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import (
     CODE,
     COLUMNS,
@@ -50,6 +51,17 @@ def _features(kinds, centres, axes, sizes, couples, reach, found, counts):
         counts[k] = kinds_of.features(found[k], kinds[a], first, first, kinds[b], second, second, reach)
 
 
+@compiled
+def _ground_features(kinds, centres, axes, sizes, numbers, integers, first, couples, reach, found, counts):
+    """The same of couples of a solid and ground of triangles."""
+    for k in range(len(couples)):
+        a, b = couples[k, 0], couples[k, 1]
+        base = distance.solid(centres[b], axes[b], sizes[b])
+        frame, ground = (base[0], base[1]), (kinds[b], numbers, integers, integers[first[b]], first[b])
+        solid = seen_from(frame, distance.solid(centres[a], axes[a], sizes[a]))
+        counts[k] = over_ground.features(found[k], 0, kinds[a], solid, ground, frame, reach)
+
+
 def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     """Features of hard couples with gaps of less than `reach`, bodies being at x (n, 3), q (n, 4)."""
     couples = np.array(model.couples, np.int64).reshape(-1, 2)[hard(model)]
@@ -58,7 +70,14 @@ def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     found, counts = np.zeros((len(couples), FOUND, COLUMNS)), np.zeros(len(couples), np.int64)
     if len(couples):
         kinds, centres, axes, sizes = placed(model, x[None], q[None])
-        _features(kinds, centres[0], axes[0], sizes, couples, reach, found, counts)
+        on_ground = model.terrain.first[couples[:, 1]] > 0
+        for mask, loop, tables in ((~on_ground, _features, ()), (on_ground, _ground_features, model.terrain)):
+            if mask.any():
+                part, number = found[mask], counts[mask]
+                loop(
+                    kinds, centres[0], axes[0], sizes, *tables, np.ascontiguousarray(couples[mask]), reach, part, number
+                )
+                found[mask], counts[mask] = part, number
     which, k = np.nonzero(np.arange(FOUND) < counts[:, None])
     rows = found[which, k]
     normal, point = _touch(rows)

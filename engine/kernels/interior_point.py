@@ -23,7 +23,7 @@ it, and without this it did: of a robot's steps in hard motion, one in a thousan
 and one solution.
 """
 
-from vigym.engine.kernels import arms, axis, between, body, contact, joint, ldu, pairs, touching
+from vigym.engine.kernels import arms, axis, between, body, contact, gear, joint, ldu, pairs, touching
 from vigym.engine.kernels.quaternion import scale, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
@@ -82,6 +82,8 @@ def residual(m, s, t):
     clear_norm(m, s, t)
     body.move_body(m, s, t)
     joint.move_joint(m, s, t)
+    if m.features.gears:
+        gear.move_gear(m, s, t)
     contact.move_contact(m, s, t)
 
 

@@ -35,6 +35,7 @@ class Features(NamedTuple):
     speeds: bool = False  # limits of the velocity of free axes
     rims: bool = False  # cylinders among the solids that may touch each other
     curves: bool = False  # motors whose effort falls with speed
+    gears: bool = False  # couplings of axes
 
     @property
     def contacts(self) -> bool:
@@ -49,7 +50,7 @@ class Features(NamedTuple):
     @property
     def balls(self) -> bool:
         """True if a law acts on three free rotations, see ball.py."""
-        return any(kind >= 16 and kind % 4 == 3 for kind in self.joint_kinds)
+        return any(16 <= kind < 32 and kind % 4 == 3 for kind in self.joint_kinds)
 
     @property
     def pairs(self) -> bool:

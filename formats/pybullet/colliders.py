@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from vigym.engine.collider import Collider, pair_law
+from vigym.engine.collider import GROUNDS, Collider, pair_law
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
@@ -23,6 +23,10 @@ MOST_FRICTION = 10.0  # of a pair of links: PyBullet cuts off what is above
 
 def check_colliders(mechanism: Mechanism) -> None:
     """MechanismError for the first couple of colliders whose surfaces PyBullet cannot have."""
+    for collider in mechanism.colliders:
+        if isinstance(collider.shape, GROUNDS):
+            kind = type(collider.shape).__name__
+            raise MechanismError(f"collider {collider.name!r}: a {kind} is not converted to PyBullet")
     for couple, law in laws(mechanism).items():
         first, second = pair = [mechanism.colliders[k] for k in couple]
         what = f"colliders {first.name!r} and {second.name!r}"

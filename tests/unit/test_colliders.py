@@ -206,7 +206,7 @@ def test_a_start_with_overlap_is_refused():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"shape": TETRAHEDRON}, "shape must be a Sphere, Capsule, Box, Cylinder or Plane"),
+        ({"shape": TETRAHEDRON}, "shape must be a Sphere, Capsule, Box, Plane, Cylinder"),
         ({"body": "nobody"}, "'nobody' is unknown"),
         ({"name": "first"}, "exists already"),
         ({"friction": -1.0}, "friction"),

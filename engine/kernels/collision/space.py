@@ -5,7 +5,19 @@ A placed solid is (centre, axes, half, radius): axes are its three unit vectors 
 
 from vigym.engine.kernels.simd import shared
 
-SPHERE, CAPSULE, BOX, PLANE, CYLINDER = range(5)
+SPHERE, CAPSULE, BOX, PLANE, CYLINDER, FIELD = range(6)
+
+
+@shared
+def is_ground(kind):
+    """Whether a kind of solid is ground of triangles (terrain.py)."""
+    return kind >= FIELD
+
+
+@shared
+def is_endless(kind):
+    """Whether a kind of solid has no size."""
+    return kind == PLANE or kind >= FIELD
 
 
 @shared
