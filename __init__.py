@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
 from vigym.engine.height_field import HeightField
 from vigym.engine.inverse_kinematics import inverse_kinematics
+from vigym.engine.lag import Lag
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
@@ -64,6 +65,7 @@ __all__ = [
     "HeightField",
     "Hull",
     "InputError",
+    "Lag",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",

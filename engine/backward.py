@@ -16,12 +16,12 @@ from vigym.engine.derivatives import (
     WITHOUT,
     WORD,
     Derivatives,
-    Pulled,
     finished,
     stored,
     without,
     worth,
 )
+from vigym.engine.derived import Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import UNKNOWNS
 from vigym.engine.linearised import BEFORE, Flow

@@ -16,7 +16,8 @@ from vigym.engine.admission import checked_overlap
 from vigym.engine.advice import advise
 from vigym.engine.backward import Backward
 from vigym.engine.controls import Controls, named
-from vigym.engine.derivatives import Derivatives, Gradients, Pulled
+from vigym.engine.derivatives import Derivatives
+from vigym.engine.derived import Gradients, Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.lanes import Lanes, Track
