@@ -7,7 +7,9 @@ method, in time linear in bodies and contacts. The physics is in `vigym.engine`.
 from typing import TYPE_CHECKING, Any
 
 from vigym.engine.errors import BusyError, InputError, MechanismError, MechanismWarning, StateError, VigymError
+from vigym.engine.height_field import HeightField
 from vigym.engine.inverse_kinematics import inverse_kinematics
+from vigym.engine.lag import Lag
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
@@ -41,11 +43,13 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    """The converters from and to other engines, loaded when they are first used."""
-    if name not in _LATER:
-        raise AttributeError(f"module 'vigym' has no attribute {name!r}")
+    """The converters from and to other engines, and bridges to other libraries, loaded when they are first used."""
     from importlib import import_module
 
+    if name in ("jax", "torch"):
+        return import_module(f"vigym.{name}")
+    if name not in _LATER:
+        raise AttributeError(f"module 'vigym' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)
 
 
@@ -58,8 +62,10 @@ __all__ = [
     "BusyError",
     "Capsule",
     "Cylinder",
+    "HeightField",
     "Hull",
     "InputError",
+    "Lag",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",

@@ -17,6 +17,10 @@ COMMANDS = {
         "vigym.benchmarks.bench:bench",
         "Compare the speed of vigym, MuJoCo and PyBullet on the same scenes, and what it costs.",
     ),
+    "cache": (
+        "vigym.benchmarks.cache_command:cache",
+        "Show where compiled code is kept and how much there is, or delete it.",
+    ),
     "compare": (
         "vigym.benchmarks.compare.command:compare",
         "Compare what vigym, MuJoCo and PyBullet make of the same scenes, and of real tosses of a cube.",
@@ -24,6 +28,10 @@ COMMANDS = {
     "demo": (
         "vigym.envs.demo:demo",
         "Run a robot under a controller, or a scene of bodies, and write what happened to files.",
+    ),
+    "doctor": (
+        "vigym.benchmarks.doctor:doctor",
+        "Report versions, processor, compiled code, a self-test and the speed here, with advice for each problem.",
     ),
     "evaluate": (
         "vigym.training.evaluate:evaluate",

@@ -1,4 +1,5 @@
-"""Old import paths that pages of the documentation showed, or that saved trainings name, and where to find them now."""
+"""Import paths that are not where the files are: old ones that pages of the documentation showed, or that saved
+trainings name; and short ones of modules that cannot be at the root: `import torch` would find them there."""
 
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ MOVED = {
     "vigym.training.rllib_config": "vigym.training.rllib.config",  # checkpoints of --backend ray
     "vigym.training.rllib_normalize": "vigym.training.rllib.normalize",  # the same
     "vigym.training.vec_env": "vigym.training.sb3.vec_env",  # docs/training.md
+    "vigym.jax": "vigym.bridges.jax",
+    "vigym.torch": "vigym.bridges.torch",
 }
 
 

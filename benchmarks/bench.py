@@ -8,7 +8,7 @@ from typing import Literal
 
 from tyro.conf import Positional
 
-from vigym.benchmarks import counters, environments, machine, plots, stages, suites, tables
+from vigym.benchmarks import counters, environments, gradients, machine, plots, stages, suites, tables
 from vigym.benchmarks.crew import run_all
 from vigym.benchmarks.rows import Row, Table, read
 from vigym.benchmarks.targets import evaluate
@@ -28,6 +28,7 @@ Suite = Literal[
     "targets",
     "stages",
     "envs",
+    "gradients",
     "check",
     "report",
 ]
@@ -47,10 +48,12 @@ def bench(
     Args:
         suite: What to measure; "touching" are bodies that touch each other; "targets" is what the project's own targets
             are judged by; "stages" says where the time of a step goes; "envs" puts environments beside Gymnasium's own;
+            "gradients" measures derivatives in units of a step, beside MuJoCo's and MJX's;
             "report" makes tables and pictures again from what was measured; "check" compares iterations, flops, packed
             instructions and compile time with the committed figures, and fails when one is more than 10 % worse.
         quick: Fewer sizes and passes: within two minutes for everything.
-        out: Folder for the files; benchmarks/results/ and the name of the processor unless given.
+        out: Folder for the files; vigym-bench/ and the name of the processor unless given. The committed results are
+            written only if this names them, as in --out benchmarks/results/amd-epyc.
         repeats: Passes of each measurement, of which the fastest counts.
         update: With "check": replace the committed figures by the measured ones.
     """
@@ -60,7 +63,7 @@ def bench(
         return
     # in folders of their own, so that a short run does not replace parts of a long one
     part = "targets" if suite == "targets" else "quick" if quick else "."
-    folder = out or Path("benchmarks") / "results" / machine.slug(machine.cpu()) / part
+    folder = out or Path("vigym-bench") / machine.slug(machine.cpu()) / part
     if suite == "stages":
         page = folder / "stages.md"
         page.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +74,12 @@ def bench(
         figures = environments.measure(quick, repeats)
         print(environments.text(figures))
         for path in environments.write(figures, folder, machine.describe()):
+            print(f"wrote {path}")
+        return
+    if suite == "gradients":
+        costs, remarks = gradients.measure(quick, repeats)
+        print(gradients.text(costs, remarks))
+        for path in gradients.write(costs, remarks, folder, machine.describe()):
             print(f"wrote {path}")
         return
     if suite != "report":

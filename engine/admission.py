@@ -63,6 +63,14 @@ def check_state(
                 f"joint {name!r} of environment {env[k]} is open by {error[k, j, slot]:.3g} "
                 f"{'m' if slot < 3 else 'rad'}: set poses that close it, or use set_joint_state"
             )
+    g, _ = coordinates.coupling_rows(model, phi)
+    slack = slot_slacks(model)[model.joint_table.free][[coupling.follower for coupling in model.couplings]]
+    for k, c in first(~(np.abs(g) <= slack)):
+        coupling = model.couplings[c]
+        raise StateError(
+            f"{model.axis_names[coupling.follower]!r} of environment {env[k]} is {g[k, c]:.3g} beyond where coupling "
+            f"{coupling.law.name!r} puts it: set coordinates that agree, or use set_joint_state"
+        )
     if limits is None:
         return
     bounds, bounded = limits

@@ -8,7 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine.controls import CONTROLS
-from vigym.engine.derivatives import FAILED, OK, RELAXED, UNCOVERED, WITHOUT, WORD, Derivatives, Pulled, finished, worth
+from vigym.engine.derivatives import (
+    FAILED,
+    OK,
+    RELAXED,
+    UNCOVERED,
+    WITHOUT,
+    WORD,
+    Derivatives,
+    finished,
+    stored,
+    without,
+    worth,
+)
+from vigym.engine.derived import Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import UNKNOWNS
 from vigym.engine.linearised import BEFORE, Flow
@@ -42,19 +55,16 @@ class Backward:
         bars = self._bars(tape, cotangent)
         tape.rewind(one.sim._lanes)
         shape: tuple[int, ...] = (tape.steps, tape.num_envs)
-        arrays = {name: np.zeros((*shape, one.size(name))) for name in names if name != "state"}
+        arrays = {name: np.zeros((*shape, one.size(name))) for name in stored(names) if name != "state"}
         before = np.zeros((1, tape.num_envs, one.size("state")))
         status = self._walk(tape, bars, arrays, before)
         if not worth(status).any():
             raise InputError(f"environment 0 has no gradients: {WITHOUT.get(str(status[0]), status[0])}")
-        none = ~worth(status)
-        before[:, none] = 0.0
-        for array in arrays.values():
-            array[:, none] = 0.0
+        without(status, [before[0], *(array.swapaxes(0, 1) for array in arrays.values())])
         one.sim._controls.restored()
         applied = tape.controls.get("effort", np.zeros((*shape, one.size("effort"))))
         found = {"state": before[0]} | {
-            name: self._summed(tape, name, array) for name, array in one.shaped(arrays, shape, applied).items()
+            name: self._summed(tape, name, array) for name, array in one.shaped(arrays, shape, applied, names).items()
         }
         return finished(found, status, out)
 

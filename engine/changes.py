@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from vigym.engine.body import Body, make_body
 from vigym.engine.collider import Collider, make_collider
 from vigym.engine.contact import Contact, make_contact
+from vigym.engine.coupling import Coupling, check_axis
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
 from vigym.engine.merging import Move
@@ -28,6 +29,7 @@ class Changes:
     _bodies: dict[str, Body]
     _joints: dict[str, Joint]
     _contacts: dict[str, Contact]
+    _couplings: dict[str, Coupling]
     _scenery: tuple[Shape, ...]
     _connections: dict[frozenset[str], str]
     _pairing: Pairing
@@ -42,6 +44,10 @@ class Changes:
         check_known("replace_joint", make_joint, changed)
         joint = changed_joint(old, changed)
         self._check_ends(joint)
+        for coupling in self._couplings.values():
+            for axis in coupling.axes:
+                if axis.joint == name:
+                    check_axis(joint, axis, f"coupling {coupling.name!r}")
         self._joints[name] = joint
         del self._connections[frozenset((old.parent, old.child))]
         self._connections[frozenset((joint.parent, joint.child))] = name
@@ -131,10 +137,12 @@ class Changes:
         bodies = {body.name: body for body in map(move.body, added._bodies.values())}
         joints = {joint.name: joint for joint in map(move.joint, added._joints.values())}
         contacts = {contact.name: contact for contact in map(move.contact, added._contacts.values())}
+        couplings = {coupling.name: coupling for coupling in map(move.coupling, added._couplings.values())}
         for category, there, new in (
             ("body", self._bodies, bodies),
             ("joint", self._joints, joints),
             ("contact", self._contacts, contacts),
+            ("coupling", self._couplings, couplings),
         ):
             for name in new:
                 if name in there or (category, name) == ("body", WORLD):
@@ -144,6 +152,7 @@ class Changes:
         self._bodies |= bodies
         self._joints |= joints
         self._contacts |= contacts
+        self._couplings |= couplings
         self._connections |= {frozenset((joint.parent, joint.child)): name for name, joint in joints.items()}
         self._pairing = pairing
         self._scenery += tuple(map(move.shape, added._scenery))

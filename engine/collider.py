@@ -1,17 +1,21 @@
 """A collider: a solid of a body, or of the world, that touches others."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from vigym.engine.errors import MechanismError
+from vigym.engine.height_field import HeightField
+from vigym.engine.joint import WORLD
 from vigym.engine.rotation import rotation_matrix
-from vigym.engine.shapes import Box, Capsule, Plane, Shape, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import Array, identifier, number, show
 
-KINDS = (Sphere, Capsule, Box, Plane)  # their numbers in the kernels, collision/space.py
+KINDS = (Sphere, Capsule, Box, Plane, Cylinder, HeightField)  # their numbers in the kernels, collision/space.py
+GROUNDS = (HeightField,)  # of triangles; of the world alone
+ON_GROUND = (Sphere, Capsule, Box)  # kinds that touch it
 LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
 
 
@@ -30,7 +34,7 @@ class Collider:
 
     name: unique among the colliders.
     body: name of the body that carries it, or "world".
-    shape: Sphere, Capsule, Box or Plane, placed in the body's frame.
+    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the body's frame; of the world, also a HeightField.
     friction: Coulomb coefficient; that of two is the square root of their product.
     restitution: impulse of the rebound over that of the impact, 0 to 1; that of two is the larger one.
     compliance, damping: as of contacts with the ground; that of two is the sum, and the larger one.
@@ -39,7 +43,7 @@ class Collider:
 
     name: str
     body: str
-    shape: Shape | Plane
+    shape: Shape | Plane | HeightField
     friction: float = 0.8
     restitution: float = 0.0
     compliance: float = 0.0
@@ -67,19 +71,23 @@ class Collider:
                 return 0.0, 0.0, 0.5 * length, radius
             case Box(size=(a, b, c)):
                 return 0.5 * a, 0.5 * b, 0.5 * c, 0.0
+            case Cylinder(radius=radius, length=length):
+                return radius, radius, 0.5 * length, 0.0
         return 0.0, 0.0, 0.0, 0.0
 
     @property
     def bound(self) -> float:
         """Radius of a ball around its centre that holds it, m."""
         *half, radius = self.size
+        if isinstance(self.shape, Cylinder):
+            return float(np.hypot(half[0], half[2]))
         return float(np.linalg.norm(half)) + radius
 
 
 def make_collider(
     name: str,
     body: str,
-    shape: Shape | Plane,
+    shape: Shape | Plane | HeightField,
     *,
     friction: float = 0.8,
     restitution: float = 0.0,
@@ -90,7 +98,8 @@ def make_collider(
 ) -> Collider:
     """Let a shape of a body, or of the "world", touch those of others.
 
-    shape: Sphere, Capsule, Box or Plane, placed in the frame of the body, which was added before.
+    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the frame of the body, which was added before; of the
+        world, also a HeightField.
     friction: Coulomb coefficient; two colliders have the square root of the product of theirs.
     restitution: impulse of the rebound over that of the impact, 0 to 1; two have the larger one.
     compliance: m/N, damping: N s/m: of colliders that give way; two have the sum, and the larger damping.
@@ -99,7 +108,12 @@ def make_collider(
     name = identifier(name, "collider name")
     what = f"collider {name!r}"
     if not isinstance(shape, KINDS):
-        raise MechanismError(f"{what}: shape must be a Sphere, Capsule, Box or Plane, got {show(shape)}")
+        kinds = ", ".join(kind.__name__ for kind in KINDS[:-1])
+        raise MechanismError(f"{what}: shape must be a {kinds} or {KINDS[-1].__name__}, got {show(shape)}")
+    if isinstance(shape, GROUNDS) and body != WORLD:
+        raise MechanismError(
+            f"{what}: a {type(shape).__name__} is ground of the {WORLD!r}, body must be that, got {show(body)}"
+        )
     law = checked_law(
         {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}, what
     )
@@ -111,6 +125,16 @@ def make_collider(
         group=bits(group, f"{what}: group"),
         mask=bits(mask, f"{what}: mask"),
     )
+
+
+def check_couple(a: Collider, b: Collider) -> None:
+    """Raise MechanismError if a touches ground b that its shape cannot touch."""
+    if isinstance(b.shape, GROUNDS) and not isinstance(a.shape, ON_GROUND):
+        kinds = ", ".join(kind.__name__ for kind in ON_GROUND)
+        raise MechanismError(
+            f"collider {a.name!r}, a {type(a.shape).__name__}, cannot touch {b.name!r}, a {type(b.shape).__name__}, "
+            f"which {kinds} can; ignore_contact({a.name!r}, {b.name!r}) leaves it out"
+        )
 
 
 def checked_law(given: Mapping[str, object], what: str) -> dict[str, float]:
@@ -137,6 +161,21 @@ def pair_law(a: Collider, b: Collider, own: Mapping[str, float]) -> PairLaw:
     }
     law = PairLaw(**(rules | dict(own)))
     return law._replace(restitution=0.0) if law.compliance > 0.0 else law
+
+
+def has_rims(colliders: Sequence[Collider], couples: Iterable[tuple[int, int]]) -> bool:
+    """Tell if cylinders are among the couples; MechanismError for two shapes that cannot touch each other yet."""
+    found = False
+    for a, b in ((colliders[i], colliders[j]) for i, j in couples):
+        kinds = {type(a.shape), type(b.shape)}
+        found = found or Cylinder in kinds
+        if Cylinder in kinds and Plane not in kinds:
+            shapes = " and a ".join(type(collider.shape).__name__ for collider in (a, b))
+            raise MechanismError(
+                f"colliders {a.name!r} and {b.name!r}: a {shapes} cannot touch each other yet; use other shapes, or "
+                "ignore_contact or collide=False to let them pass"
+            )
+    return found
 
 
 def bits(value: int, what: str) -> int:

@@ -10,7 +10,8 @@ from vigym.engine import coordinates
 from vigym.engine.compiled import compiled
 from vigym.engine.errors import InputError
 from vigym.engine.joint import WORLD
-from vigym.engine.kernels.collision import distance
+from vigym.engine.kernels.collision import distance, ground_distance
+from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.lanes import LANES, Lanes
 from vigym.engine.mechanism import Mechanism
@@ -116,6 +117,18 @@ def _distances(kinds, centres, axes, sizes, couples, out):
             )  # fmt: skip
 
 
+@compiled
+def _ground_distances(kinds, centres, axes, sizes, numbers, integers, first, couples, out):
+    """Distances of couples of a solid and ground of triangles, (N, couples)."""
+    for n in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            a, b = couples[k, 0], couples[k, 1]
+            base = distance.solid(centres[n, b], axes[n, b], sizes[b])
+            ground = (kinds[b], numbers, integers, integers[first[b]], first[b])
+            solid = seen_from((base[0], base[1]), distance.solid(centres[n, a], axes[n, a], sizes[a]))
+            out[n, k] = ground_distance.distance(kinds[a], solid, ground, distance.FAR, True)
+
+
 def placed(model: Model, x: Array, q: Array) -> tuple[Array, Array, Array, Array]:
     """Kinds of the colliders, centres (N, n, 3) and axes (N, n, 3, 3) at the poses x, q of bodies, and sizes."""
     colliders, n = model.mechanism.colliders, len(x)
@@ -132,9 +145,14 @@ def placed(model: Model, x: Array, q: Array) -> tuple[Array, Array, Array, Array
 
 def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> Array:
     """Distances of couples of colliders (N, couples) at the poses x, q of bodies, m; negative where they overlap."""
-    out = np.zeros((len(x), len(couples)))
-    if out.size:
-        _distances(*placed(model, x, q), couples, out)
+    out, couples = np.zeros((len(x), len(couples))), couples.reshape(-1, 2)
+    couples = np.where(model.terrain.first[couples[:, :1]] > 0, couples[:, ::-1], couples)
+    on_ground = model.terrain.first[couples[:, 1]] > 0
+    for which, loop, more in ((~on_ground, _distances, ()), (on_ground, _ground_distances, model.terrain)):
+        if which.any() and len(x):
+            part = np.zeros((len(x), int(which.sum())))
+            loop(*placed(model, x, q), *more, np.ascontiguousarray(couples[which]), part)
+            out[:, which] = part
     return out
 
 

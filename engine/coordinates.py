@@ -190,11 +190,13 @@ def stretches(model: Model, coordinates: Array, rates: Array, h: Array, rest: Ar
 
 
 def close_loops(model: Model, coordinates: Array, x: Array, q: Array) -> Array:
-    """The nearest joint coordinates (N, n_axes) at which the joints that close loops are closed.
+    """The nearest joint coordinates (N, n_axes) at which the joints that close loops are closed; followers of couplings
+    are where their leaders tell.
 
     Gauss-Newton on the coordinates of the tree's joints, smallest change first; where a loop cannot be closed the
     result is the best compromise, and `errors` tells.
     """
+    coordinates = follow(model, coordinates)
     if not model.loops.joints or not model.n_axes:
         return coordinates
     coordinates = coordinates.copy()
@@ -210,7 +212,8 @@ def close_loops(model: Model, coordinates: Array, x: Array, q: Array) -> Array:
 
 
 def close_rates(model: Model, coordinates: Array, rates: Array, x: Array, q: Array) -> Array:
-    """The nearest rates (N, n_axes) that keep loops closed."""
+    """The nearest rates (N, n_axes) that keep loops closed; those of followers are their leaders'."""
+    rates = follow_rates(model, coordinates, rates)
     if not model.loops.joints or not model.n_axes:
         return rates
     rates = rates.copy()
@@ -220,10 +223,55 @@ def close_rates(model: Model, coordinates: Array, rates: Array, x: Array, q: Arr
     return rates
 
 
+def follow(model: Model, coordinates: Array) -> Array:
+    """Joint coordinates (N, n_axes) with followers of couplings where their leaders tell."""
+    out = coordinates.copy()
+    for coupling in model.couplings:
+        out[:, coupling.follower], _ = coupling.law.followed(out[:, coupling.leaders])
+    return out
+
+
+def follow_rates(model: Model, coordinates: Array, rates: Array) -> Array:
+    """Rates (N, n_axes) with those of followers as their leaders tell."""
+    out = rates.copy()
+    for coupling in model.couplings:
+        _, slope = coupling.law.followed(coordinates[:, coupling.leaders])
+        out[:, coupling.follower] = (slope * out[:, coupling.leaders]).sum(-1)
+    return out
+
+
+def coupling_rows(model: Model, coordinates: Array) -> tuple[Array, Array]:
+    """By how much followers of couplings are beyond their places (N, n_couplings), in the order of `model.couplings`,
+    and the derivatives by the coordinates (N, n_couplings, n_axes)."""
+    g = np.zeros((len(coordinates), len(model.couplings)))
+    jacobian = np.zeros((*g.shape, model.n_axes))
+    for k, coupling in enumerate(model.couplings):
+        place, slope = coupling.law.followed(coordinates[:, coupling.leaders])
+        g[:, k] = coordinates[:, coupling.follower] - place
+        jacobian[:, k, coupling.leaders] = -slope
+        jacobian[:, k, coupling.follower] = 1.0
+    return g, jacobian
+
+
+def wound(model: Model, coordinates: Array, before: Array) -> Array:
+    """Joint coordinates (N, n_axes) with those of leaders in the turn that is nearest to `before`, and of followers in
+    that nearest to where their leaders tell."""
+    out, turn = coordinates.copy(), 2 * np.pi
+    for coupling in model.couplings:
+        for a in coupling.leaders[model.joint_table.winds[coupling.leaders]]:
+            out[:, a] += turn * np.rint((before[:, a] - out[:, a]) / turn)
+    for coupling in model.couplings:
+        if model.joint_table.winds[coupling.follower]:
+            place, _ = coupling.law.followed(out[:, coupling.leaders])
+            out[:, coupling.follower] += turn * np.rint((place - out[:, coupling.follower]) / turn)
+    return out
+
+
 def loop_rows(model: Model, coordinates: Array, x: Array, q: Array) -> Pose:
-    """g of the joints that close loops, and its derivatives by the coordinates, in one environment."""
+    """g of joints that close loops, and of couplings, and its derivatives by the coordinates, in one environment."""
     n = model.n_axes
     step = 1e-6 * np.concatenate([np.zeros((1, n)), np.eye(n), -np.eye(n)])
     roots = [np.broadcast_to(value, (len(step), *value.shape)) for value in (x, q)]
     g = rows(model.loop_table, *forward(model, coordinates + step, *roots))[:, model.loop_table.constrained]
-    return g[0], (g[1 : n + 1] - g[n + 1 :]).T / 2e-6
+    own, jacobian = coupling_rows(model, coordinates[None])
+    return np.concatenate([g[0], own[0]]), np.concatenate([(g[1 : n + 1] - g[n + 1 :]).T / 2e-6, jacobian[0]])

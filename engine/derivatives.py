@@ -7,7 +7,6 @@ the product of those of its parts (retraced.py); backward.py has those of rollou
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from sys import getrefcount
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.engine import gradients as slow
 from vigym.engine import parameters
 from vigym.engine.controls import CONTROLS
+from vigym.engine.derived import Gradients, Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.linearised import Flow, Linearised
 from vigym.engine.retraced import Parts, Retraced
@@ -38,46 +38,6 @@ WITHOUT = {
 WORD = "<U9"
 NOBODY = np.zeros(0, np.int64)
 SEVERAL = {"force": 3, "torque": 3, "inertia": 6}  # numbers a body
-
-
-class Pulled(dict[str, Array]):
-    """Covectors by name: "state" (num_envs, 12 n_bodies), "effort" (num_envs, n_efforts), and the inputs asked for.
-
-    status: as in `Gradients`
-    """
-
-    status: NDArray[np.str_]
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """Derivatives of the next state; 12 numbers a body: x (3), rotation vector in the body frame (3), v (3), w (3).
-    Where the arms of joints were even (kernels/arms.py), they are taken as even as they were.
-
-    state: (num_envs, 12 n_bodies, 12 n_bodies) by the state before the step
-    effort: (num_envs, 12 n_bodies, n_efforts) by the efforts
-    gradients["friction"], ...: (num_envs, 12 n_bodies, *shape) by the other inputs that were asked for
-    status: (num_envs,) of str. "ok"; "relaxed": friction was bounded by other forces than the law asks for, of which
-    the derivatives know nothing. All others have derivatives of zero: "none", no step was made; "failed"; "parts", it
-    was made in parts, which were not found again; "several", the call made many steps, without `gradients=True`;
-    "lowered", a rebound was lowered; "rebound", of bodies that touch each other; "uncovered", only in joint
-    coordinates: a step in parts, with a rebound, or with even arms of joints
-
-    In joint coordinates, a state is: x and rotation vector of the bodies without a joint, joint positions; then v and
-    w of these bodies, joint velocities. Its size takes the place of 12 n_bodies.
-    """
-
-    state: Array
-    effort: Array
-    others: dict[str, Array] = field(default_factory=dict)
-    status: NDArray[np.str_] = field(default_factory=lambda: np.array([]))
-    memory: dict[str, Array] = field(default_factory=dict, repr=False)  # for `out`
-
-    def __getitem__(self, name: str) -> Array:
-        known = {"state": self.state, "effort": self.effort} | self.others
-        if name not in known:
-            raise InputError(f"derivatives by {name!r} were not asked for: sim.gradients({name!r}) gives them")
-        return known[name]
 
 
 class Derivatives:
@@ -162,7 +122,7 @@ class Derivatives:
         for name in names:
             if name in parameters.OF_COLLIDERS:
                 raise InputError(f"there are no derivatives by {name!r} yet: laws of colliders take no part in them")
-            if name not in ("state", *CONTROLS):
+            if name not in ("state", "gravity", *CONTROLS):
                 parameters.shape(self.sim.model, name)  # InputError if there is no such parameter
         return list(dict.fromkeys(("state", "effort", *names)))
 
@@ -171,6 +131,8 @@ class Derivatives:
         model = self.sim.model
         if name == "state":
             return 12 * model.n_bodies
+        if name == "gravity":
+            return 3
         if name in SEVERAL or name == "mass":
             return SEVERAL.get(name, 1) * model.n_bodies
         return model.n_contacts if name in parameters.OF_CONTACTS else model.n_axes
@@ -180,9 +142,11 @@ class Derivatives:
         fields = {name: f"{parameters.FIELDS.get(name, name)}_bar" for name in names} | {"state": "before_bar"}
         return [Flow(fields[name], arrays[name]) for name in names if name != "restitution" and arrays[name].size]
 
-    def shaped(self, found: dict[str, Array], lead: tuple[int, ...], effort: Array) -> dict[str, Array]:
-        """Arrays (*lead, numbers) as a user sees them; an effort at its limit passes no more: what counts is the
-        limit. `effort` is what was applied."""
+    def shaped(
+        self, found: dict[str, Array], lead: tuple[int, ...], effort: Array, names: Sequence[str]
+    ) -> dict[str, Array]:
+        """Arrays (*lead, numbers) of `stored(names)`, as a user sees them; an effort at its limit passes no more: what
+        counts is the limit. `effort` is what was applied."""
         sim = self.sim
         if sim._controls.clamps:
             limit = sim._controls.effort_limit()
@@ -197,7 +161,11 @@ class Derivatives:
             half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
             nine = found["inertia"][..., parameters.NINE] * half
             found["inertia"] = nine.reshape(*nine.shape[:-1], 3, 3)
-        return found
+        if "gravity" in names:  # a force on every body, of its mass
+            mass = sim._lanes.get("mass")
+            mass = mass if effort.shape[-2] == sim.num_envs else mass[:, None]
+            found["gravity"] = (mass * found["force"]).sum(-2)
+        return {name: found[name] for name in names if name in found}
 
     # -------------------------------------------------------------------------------------------- Jacobians
     @cached_property
@@ -211,9 +179,10 @@ class Derivatives:
             return self._joint_gradients(names, out)
         names, status = self.inputs(names), self.status()
         sim, rows = self.sim, self.size("state")
-        shapes = {name: (rows, sim.num_envs, self.size(name)) for name in names}
+        shapes = {name: (rows, sim.num_envs, self.size(name)) for name in stored(names)}
         memory = self._memory(shapes) if out is None else reused(out, shapes)
-        found = self.shaped(self._filled(memory, status), (sim.num_envs, rows), sim._lanes.values("effort")[:, None])
+        effort = sim._lanes.values("effort")[:, None]
+        found = self.shaped(self._filled(memory, status), (sim.num_envs, rows), effort, names)
         state, effort = found.pop("state"), found.pop("effort")
         return Gradients(state, effort, found, status, memory)
 
@@ -238,6 +207,7 @@ class Derivatives:
         if len(envs):
             for name, value in self.blocks(list(found), envs).items():
                 found[name][envs] = value
+        without(status, found.values())
         return found
 
     def _joint_gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
@@ -245,7 +215,7 @@ class Derivatives:
         names, status, sim = self.inputs(names), self.status(), self.sim
         inward, columns = self._joint_units
         rows, axes = len(inward[0].array), sim.model.n_axes
-        others = [name for name in names if name != "state"]
+        others = [name for name in stored(names) if name != "state"]
         shapes = {name: (rows, sim.num_envs, self.size(name)) for name in others}
         shapes |= {"root": (rows, sim.num_envs, int(columns.max(initial=-1)) + 1)}
         shapes |= dict.fromkeys(("position", "velocity"), (rows, sim.num_envs, axes))
@@ -258,9 +228,8 @@ class Derivatives:
         by_root = [memory["root"][..., part] for part in columns]
         state = np.concatenate([by_root[0], memory["position"], by_root[1], memory["velocity"]], -1)
         found = {name: np.moveaxis(memory[name], 0, 1) for name in others}
-        for value in (state.swapaxes(0, 1), *found.values()):
-            value[uncovered] = 0.0
-        found = self.shaped(found, (sim.num_envs, rows), sim._lanes.values("effort")[:, None])
+        without(status, [state.swapaxes(0, 1), *found.values()])
+        found = self.shaped(found, (sim.num_envs, rows), sim._lanes.values("effort")[:, None], names)
         return Gradients(np.moveaxis(state, 0, 1), found.pop("effort"), found, status, memory)
 
     @cached_property
@@ -312,17 +281,18 @@ class Derivatives:
         sim, names = self.sim, self.inputs(names)
         bar = batch(cotangent, "cotangent", sim.num_envs, (self.size("state"),), InputError)
         status = self.status()
-        shapes = {name: (1, sim.num_envs, self.size(name)) for name in names}
+        shapes = {name: (1, sim.num_envs, self.size(name)) for name in stored(names)}
         arrays = {name: np.zeros(shape) for name, shape in shapes.items()}
         if self.covered:
             wide = len(names) > 2
-            self.lanes.pull(1, [Flow("after_bar", bar[None])], self.flows(names, arrays), by_parameters=wide)
+            self.lanes.pull(1, [Flow("after_bar", bar[None])], self.flows(arrays, arrays), by_parameters=wide)
         found = {name: array[0] for name, array in arrays.items()}
         envs = self.slow_ones(status)
         if len(envs):
-            for name, value in self.blocks(names, envs).items():
+            for name, value in self.blocks(list(found), envs).items():
                 found[name][envs] = np.einsum("er,erc->ec", bar[envs], value)
-        return finished(self.shaped(found, (sim.num_envs,), sim._lanes.values("effort")), status, out)
+        without(status, found.values())
+        return finished(self.shaped(found, (sim.num_envs,), sim._lanes.values("effort"), names), status, out)
 
     def push(self, changes: Mapping[str, ArrayLike], out: Array | None) -> Array:
         """The change of the next state (num_envs, 12 n_bodies) with those of the state and of controls."""
@@ -344,6 +314,7 @@ class Derivatives:
         if len(envs):
             blocks = self.blocks(list(arrays), envs)
             moved[0, envs] = sum(np.einsum("erc,ec->er", blocks[name], arrays[name][envs]) for name in arrays)
+        without(status, [moved[0]])
         if out is None:
             return moved[0]
         return written({"out": moved[0]}, {"out": out})["out"]
@@ -362,9 +333,23 @@ def finished(found: dict[str, Array], status: NDArray[np.str_], out: Pulled | No
     return out
 
 
+def stored(names: Sequence[str]) -> list[str]:
+    """The inputs of which derivatives are found; those of others follow from them."""
+    return list(dict.fromkeys("force" if name == "gravity" else name for name in names))
+
+
 def worth(status: NDArray[np.str_]) -> NDArray[np.bool_]:
     """Which environments have derivatives."""
     return (status == OK) | (status == RELAXED)
+
+
+def without(status: NDArray[np.str_], arrays: Iterable[Array]) -> None:
+    """Set the derivatives (num_envs, ...) of environments that have none to zero: the kernels do not know of rebounds,
+    and leave what they find there."""
+    none = ~worth(status)
+    if none.any():
+        for array in arrays:
+            array[none] = 0.0
 
 
 def references(memory: Mapping[str, Array]) -> list[int]:

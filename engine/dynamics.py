@@ -116,7 +116,7 @@ class Dynamics:
         at which they act."""
         model, found = self._model, np.zeros((len(x), self._model.n_axes))
         no_roots = np.zeros(0, np.int64)
-        loops = np.arange(model.n_bodies, model.n_bodies + len(model.loops.joints))
+        loops = model.n_bodies + np.array(model.loops.places, int)
         for table, numbers in ((model.tree_table, model.tree_table.child), (model.loop_table, loops)):
             A, L = directions(table, no_roots, model.n_axes, x, q)
             for j, number in enumerate(numbers):

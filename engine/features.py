@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from vigym.engine.collisions import distances, hard, placed
 from vigym.engine.compiled import compiled
-from vigym.engine.kernels.collision import distance, manifold
+from vigym.engine.kernels.collision import distance, over_ground
+from vigym.engine.kernels.collision import kinds as kinds_of
+from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import (
     CODE,
     COLUMNS,
@@ -16,9 +18,12 @@ from vigym.engine.kernels.collision.manifold import (
     FOUND,
     LINE,
     OWNER,
+    OWNER_RADIUS,
     OWNER_WAY,
     PARTNER,
+    PARTNER_RADIUS,
     PARTNER_WAY,
+    RIM,
     SWAP,
 )
 from vigym.engine.model import Model
@@ -43,7 +48,18 @@ def _features(kinds, centres, axes, sizes, couples, reach, found, counts):
         a, b = couples[k, 0], couples[k, 1]
         first = distance.solid(centres[a], axes[a], sizes[a])
         second = distance.solid(centres[b], axes[b], sizes[b])
-        counts[k] = manifold.features(found[k], kinds[a], first, first, kinds[b], second, second, reach)
+        counts[k] = kinds_of.features(found[k], kinds[a], first, first, kinds[b], second, second, reach)
+
+
+@compiled
+def _ground_features(kinds, centres, axes, sizes, numbers, integers, first, couples, reach, found, counts):
+    """The same of couples of a solid and ground of triangles."""
+    for k in range(len(couples)):
+        a, b = couples[k, 0], couples[k, 1]
+        base = distance.solid(centres[b], axes[b], sizes[b])
+        frame, ground = (base[0], base[1]), (kinds[b], numbers, integers, integers[first[b]], first[b])
+        solid = seen_from(frame, distance.solid(centres[a], axes[a], sizes[a]))
+        counts[k] = over_ground.features(found[k], 0, kinds[a], solid, ground, frame, reach)
 
 
 def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
@@ -54,13 +70,19 @@ def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     found, counts = np.zeros((len(couples), FOUND, COLUMNS)), np.zeros(len(couples), np.int64)
     if len(couples):
         kinds, centres, axes, sizes = placed(model, x[None], q[None])
-        _features(kinds, centres[0], axes[0], sizes, couples, reach, found, counts)
+        on_ground = model.terrain.first[couples[:, 1]] > 0
+        for mask, loop, tables in ((~on_ground, _features, ()), (on_ground, _ground_features, model.terrain)):
+            if mask.any():
+                part, number = found[mask], counts[mask]
+                loop(
+                    kinds, centres[0], axes[0], sizes, *tables, np.ascontiguousarray(couples[mask]), reach, part, number
+                )
+                found[mask], counts[mask] = part, number
     which, k = np.nonzero(np.arange(FOUND) < counts[:, None])
     rows = found[which, k]
     normal, point = _touch(rows)
-    radius = np.array([collider.size[3] for collider in model.colliders])
-    gap = (normal * (rows[:, OWNER : OWNER + 3] - rows[:, PARTNER : PARTNER + 3])).sum(-1)
-    gap -= radius[couples[which]].sum(-1)
+    gap = (normal * (point - rows[:, PARTNER : PARTNER + 3])).sum(-1)
+    gap -= rows[:, OWNER_RADIUS] + rows[:, PARTNER_RADIUS]
     body = np.array([model.bodies[collider.body] for collider in model.colliders], int)
     sides = body[couples[which]]
     sides[rows[:, SWAP] > 0.5] = sides[rows[:, SWAP] > 0.5, ::-1]  # owner, partner
@@ -83,7 +105,7 @@ def _touch(rows: Array) -> tuple[Array, Array]:
     owner, partner, way, mine = (rows[:, at : at + 3] for at in (OWNER, PARTNER, PARTNER_WAY, OWNER_WAY))
     d, code = owner - partner, rows[:, CODE, None]
     across = d - np.where(code == LINE, (d * way).sum(-1, keepdims=True) * way, 0.0)
-    n = np.where(code == FACE, way, np.where(code == EDGES, cross(way, mine), across))
+    n = np.where((code == FACE) | (code == RIM), way, np.where(code == EDGES, cross(way, mine), across))
     size = np.linalg.norm(n, axis=-1, keepdims=True)
     any_one = np.eye(3)[np.abs(way).argmin(-1)]  # where points coincide: any direction across the line
     any_one = any_one - (any_one * way).sum(-1, keepdims=True) * way
@@ -91,7 +113,9 @@ def _touch(rows: Array) -> tuple[Array, Array]:
     normal = np.where(size > NO_LENGTH, n / np.maximum(size, NO_LENGTH), any_one)
     both, dw, dm = ((a * b).sum(-1, keepdims=True) for a, b in ((way, mine), (d, way), (d, mine)))
     along = np.where(code == EDGES, (both * dw - dm) / np.maximum(1.0 - both * both, NO_LENGTH), 0.0)
-    return normal, owner + along * mine
+    turned = (mine * mine).sum(-1, keepdims=True) * normal - (normal * mine).sum(-1, keepdims=True) * mine
+    under = np.sqrt(np.maximum((turned * normal).sum(-1, keepdims=True), NO_LENGTH**2))
+    return normal, np.where(code == RIM, owner - turned / under, owner + along * mine)
 
 
 def by_distance(model: Model, x: Array, q: Array, couple: NDArray[np.int64]) -> Array:

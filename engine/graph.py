@@ -90,20 +90,33 @@ def connected(mechanism: Mechanism) -> np.ndarray:
 class Loops:
     """Where loops pass and close; see kernels/loop.py for the words. Body n is the world.
 
-    joints: indices (into the mechanism's joints) in the order in which the loops are eliminated
+    parts: what closes them, in the order in which they are eliminated: indices into the mechanism's joints, and from
+        `n_joints` on, the number of these, into its couplings
     pieces: for each body and the world, the loops that pass it, those that close there first
     closing: for each body and the world, how many close there
     couplings: (loop, loop) -> its block, for every pair that shares a body
     """
 
-    joints: list[int]
+    parts: list[int]
     pieces: list[list[int]]
     closing: list[int]
     couplings: dict[tuple[int, int], int]
+    n_joints: int
+
+    @property
+    def joints(self) -> list[int]:
+        """The joints among `parts`."""
+        return [j for j in self.parts if j < self.n_joints]
+
+    @property
+    def places(self) -> list[int]:
+        """Where they are among `parts`."""
+        return [place for place, j in enumerate(self.parts) if j < self.n_joints]
 
 
 def find_loops(mechanism: Mechanism, tree: Tree) -> Loops:
-    """Follow both sides of every loop up to where they meet, and note which loops get to know each other."""
+    """Follow all sides of every loop up to where they meet, and note which loops get to know each other. A coupling of
+    axes is a loop through the bodies of all their joints."""
     n = len(tree.parent)
     index = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: n}
     when = {int(body): k for k, body in enumerate(tree.order[::-1])} | {n: n}  # leaves are eliminated first
@@ -114,17 +127,21 @@ def find_loops(mechanism: Mechanism, tree: Tree) -> Loops:
             path.append(int(tree.parent[path[-1]]))
         return path
 
-    found = []
-    for j in tree.loops:
-        sides = [to_root(index[mechanism.joints[j].parent]), to_root(index[mechanism.joints[j].child])]
-        meet = next(body for body in sides[0] if body in set(sides[1]))
+    found, n_joints = [], len(mechanism.joints)
+    ends = {j: [mechanism.joints[j]] for j in tree.loops}
+    for k, coupling in enumerate(mechanism.couplings):
+        ends[n_joints + k] = [mechanism.joint(axis.joint) for axis in coupling.axes]
+    for j, joints in ends.items():
+        sides = [to_root(index[body]) for joint in joints for body in (joint.parent, joint.child)]
+        meet = next(body for body in sides[0] if all(body in side for side in sides))
         passed = {body for side in sides for body in side[: side.index(meet) + 1]}
         found.append((when[meet], j, meet, passed))
     found.sort()
     pieces = [[k for k, (_, _, _, passed) in enumerate(found) if body in passed] for body in range(n + 1)]
     closing = [sum(meet == body for _, _, meet, _ in found) for body in range(n + 1)]
     pairs = sorted({(a, b) for here in pieces for a in here for b in here})
-    return Loops([j for _, j, _, _ in found], pieces, closing, {pair: k for k, pair in enumerate(pairs)})
+    blocks = {pair: k for k, pair in enumerate(pairs)}
+    return Loops([j for _, j, _, _ in found], pieces, closing, blocks, n_joints)
 
 
 def reverse(joint: Joint) -> Joint:

@@ -103,8 +103,10 @@ def inverse_kinematics(
     if not isinstance(robot, Simulator | Mechanism):
         raise InputError(f"robot must be a Simulator or a Mechanism, got {type(robot).__name__}")
     model = robot.model if isinstance(robot, Simulator) else Model(robot)
-    if model.loops.joints:
-        raise InputError("inverse_kinematics does not know joints that close loops; leave them out of the mechanism")
+    if model.loops.parts:
+        raise InputError(
+            "inverse_kinematics does not know joints that close loops, nor couplings; leave them out of the mechanism"
+        )
     if not model.n_axes:
         raise InputError("the mechanism has no free joint axis that could move the body")
     if position is None and orientation is None:

@@ -1,6 +1,8 @@
 """A mechanism: bodies, joints between them, contacts with the ground, gravity."""
 
-from collections.abc import Callable, Iterable, Mapping
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import wraps
 from inspect import Parameter, signature
@@ -11,13 +13,14 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.body import Body, make_body, shapes_of
 from vigym.engine.changes import Changes, lookup
-from vigym.engine.collider import Collider, make_collider
+from vigym.engine.collider import Collider, check_couple, make_collider
 from vigym.engine.contact import Contact, make_contact
+from vigym.engine.coupling import Coupling, in_order, make_coupling
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, Joint, make_joint
 from vigym.engine.pairing import Pairing, solids
 from vigym.engine.shapes import Plane, Shape
-from vigym.engine.validation import Array, read_only, show, vector
+from vigym.engine.validation import Array, identifier, read_only, show, vector
 
 Part = TypeVar("Part", Body, Joint, Contact, Collider)
 Kind = TypeVar("Kind", bound="Mechanism")
@@ -26,15 +29,15 @@ P = ParamSpec("P")
 
 def takes(
     make: Callable[P, Part],
-) -> Callable[[Callable[["Mechanism", Part], Part]], Callable[Concatenate["Mechanism", P], Part]]:
+) -> Callable[[Callable[[Mechanism, Part], Part]], Callable[Concatenate[Mechanism, P], Part]]:
     """Give a method that adds a part the arguments, and the documentation, of the function that makes it."""
 
-    def decorate(add: Callable[["Mechanism", Part], Part]) -> Callable[Concatenate["Mechanism", P], Part]:
+    def decorate(add: Callable[[Mechanism, Part], Part]) -> Callable[Concatenate[Mechanism, P], Part]:
         parameters = [Parameter("self", Parameter.POSITIONAL_ONLY), *signature(make).parameters.values()]
         known = signature(make).replace(parameters=parameters)
 
         @wraps(add)
-        def method(self: "Mechanism", *args: P.args, **kwargs: P.kwargs) -> Part:
+        def method(self: Mechanism, *args: P.args, **kwargs: P.kwargs) -> Part:
             try:
                 known.bind(self, *args, **kwargs)
             except TypeError as error:
@@ -62,6 +65,7 @@ class Mechanism(Changes):
         self._joints: dict[str, Joint] = {}
         self._contacts: dict[str, Contact] = {}
         self._pairing = Pairing()
+        self._couplings: dict[str, Coupling] = {}
         self._connections: dict[frozenset[str], str] = {}  # {parent, child} -> name of their joint
         self._scenery: tuple[Shape, ...] = ()
 
@@ -93,6 +97,11 @@ class Mechanism(Changes):
     def colliders(self) -> tuple[Collider, ...]:
         """Colliders in the order added."""
         return tuple(self._pairing.colliders.values())
+
+    @property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Couplings of joint axes in the order added."""
+        return tuple(self._couplings.values())
 
     @property
     def scenery(self) -> tuple[Shape, ...]:
@@ -251,6 +260,32 @@ class Mechanism(Changes):
         self._connections[frozenset((joint.parent, joint.child))] = joint.name
         return joint
 
+    def add_coupling(
+        self,
+        name: str,
+        follower: str,
+        leader: str | Sequence[str],
+        ratio: ArrayLike = 1.0,
+        offset: float = 0.0,
+        *,
+        polynomial: ArrayLike | None = None,
+    ) -> Coupling:
+        """Let the position of one joint axis follow that of another: follower = ratio leader + offset, without drift.
+
+        follower, leader: names of joints with one free axis, or of axes as in `Simulator.axis_names`. Several leaders
+            make a differential: follower = sum of ratios times leaders + offset, with a ratio for each.
+        ratio: m or rad of the follower per m or rad of the leader; offset: m or rad.
+        polynomial: instead of both, up to five coefficients: c0 + c1 leader + ... + c4 leader^4.
+
+        What acts on either axis acts on both: a gear of ratio r turns an effort on the leader into 1/r of it on the
+        follower, and the follower's inertia into r^2 of it at the leader.
+        """
+        _check_new(self._couplings, identifier(name, "coupling name"), "coupling")
+        coupling = make_coupling(name, follower, leader, ratio, offset, polynomial=polynomial, joints=self._joints)
+        in_order([*self.couplings, coupling])
+        self._couplings[coupling.name] = coupling
+        return coupling
+
     @takes(make_contact)
     def add_contact(self, contact: Contact) -> Contact:
         _check_new(self._contacts, contact.name, "contact")
@@ -321,14 +356,17 @@ class Mechanism(Changes):
         self._pairing.set_law(names, law, what)
 
     def validate(self) -> None:
-        """Raise MechanismError if there is no body; all else was checked when it was added."""
+        """Raise MechanismError if there is no body, or if two colliders touch that cannot; all else was checked when it
+        was added."""
         if not self._bodies:
             raise MechanismError("the mechanism has no bodies; add at least one with add_body")
+        for first, second in self.couples:
+            check_couple(self.colliders[first], self.colliders[second])
 
     def copy(self: Kind) -> Kind:
         """An independent mechanism with the same parts (which are immutable, hence shared)."""
         other = copy(self)  # with whatever else a subclass has
-        for name in ("_bodies", "_joints", "_contacts", "_connections"):
+        for name in ("_bodies", "_joints", "_contacts", "_couplings", "_connections"):
             setattr(other, name, dict(getattr(self, name)))
         other._pairing = self._pairing.copy()
         return other

@@ -8,12 +8,14 @@ import numpy as np
 from vigym.engine.body import Body
 from vigym.engine.collider import Collider
 from vigym.engine.contact import Contact
+from vigym.engine.coupling import Coupling
+from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.rotation import Array, multiply, rotate
 from vigym.engine.shapes import Plane, Shape
 from vigym.engine.validation import read_only
 
-Solid = TypeVar("Solid", bound=Shape | Plane)
+Solid = TypeVar("Solid", bound=Shape | Plane | HeightField)
 
 
 class Move(NamedTuple):
@@ -53,6 +55,11 @@ class Move(NamedTuple):
             return ends
         place, turn = self.place(joint.parent_anchor), self.turn(joint.orientation)
         return replace(ends, parent_anchor=place, orientation=turn)
+
+    def coupling(self, coupling: Coupling) -> Coupling:
+        """The coupling, of joints by their new names."""
+        follower, *leaders = (axis._replace(joint=self.prefix + axis.joint) for axis in coupling.axes)
+        return replace(coupling, name=self.prefix + coupling.name, follower=follower, leaders=tuple(leaders))
 
     def contact(self, contact: Contact) -> Contact:
         """The contact, with its plane where it was."""

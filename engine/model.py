@@ -3,22 +3,26 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from vigym.engine import rotation
-from vigym.engine.collider import LAW, pair_law
+from vigym.engine.collider import LAW, has_rims, pair_law
+from vigym.engine.coupling import Axis, Coupling, axis_labels, in_order
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
 from vigym.engine.joint import WORLD, Joint
+from vigym.engine.joint_kinds import FLOATING, axis_pairs, driven, frames, kind_of
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, cone, geometry, layout
+from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.terrain import terrain_of
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
-FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
-# Of Newton in an attempt; and in those at the shortest parts of a step, after which nothing else is tried
-MAX_ITERATIONS, LAST_ITERATIONS = 40, 200
+# Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
+# rounds of lent sliding (kernels/lending.py)
+MAX_ITERATIONS, LAST_ITERATIONS, MOST_ITERATIONS = 40, 200, 600
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
@@ -42,6 +46,14 @@ class Options:
     smoothing: float = 0.0
 
 
+class CoupledAxes(NamedTuple):
+    """A coupling, and the rows of its axes in the arrays of free axes."""
+
+    law: Coupling
+    follower: int
+    leaders: np.ndarray  # (n_leaders,)
+
+
 class Model:
     """mechanism: the source; tree: its spanning tree; features: what its kernels must be able to do; `cone`: shape of
     the friction cone; `smooth`: pairs that stop at a product of their own.
@@ -59,8 +71,10 @@ class Model:
         self.first_axis = np.concatenate([[0], np.cumsum(free)]).astype(int)
         self.n_axes = int(self.first_axis[-1])
         self.loops = find_loops(mechanism, self.tree)
-        self.joints = [*self.tree.joints, *(mechanism.joints[j] for j in self.loops.joints)]
-        self.kinds = np.array([kind_of(joint) for joint in self.joints])
+        whole: list[Joint | Coupling] = [*mechanism.joints, *mechanism.couplings]
+        self.joints: list[Joint | Coupling | None] = [*self.tree.joints, *(whole[j] for j in self.loops.parts)]
+        coupled = {axis.joint for coupling in mechanism.couplings for axis in coupling.axes}
+        self.kinds = np.array([kind_of(joint, coupled) for joint in self.joints])
         self.soft = np.array([contact.compliance > 0 for contact in mechanism.contacts], bool)
         self.bodies = {body.name: i for i, body in enumerate(mechanism.bodies)} | {WORLD: self.n_bodies}
         self.held = self._held_contacts()
@@ -70,11 +84,12 @@ class Model:
             pair_law(self.colliders[a], self.colliders[b], own)
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
         ]
+        self.terrain = terrain_of(self.colliders)
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
             limits=tuple(sorted({pair for joint in mechanism.joints for pair in axis_pairs(joint)})),
-            loops=bool(self.tree.loops),
+            loops=bool(self.loops.parts),
             cone=cone,
             bounce=any(contact.restitution > 0 for contact in mechanism.contacts)
             or any(law.restitution > 0 for law in self.pair_laws),
@@ -83,29 +98,40 @@ class Model:
             held=bool(self.held.any()),
             sags=self._touching(self.tied | self.wedged) or self.touches,
             touches=self.touches,
+            rims=has_rims(self.colliders, self.couples),
             armature=any(joint.armature.any() for joint in mechanism.joints),
             speeds=any(np.isfinite(joint.velocity_limit).any() for joint in mechanism.joints),
+            gears=bool(mechanism.couplings),
             curves=any(np.isfinite(joint.no_load_speed).any() for joint in mechanism.joints),
         )
         kinds = [kind for kind in self.features.joint_kinds if kind % 16 != FLOATING or self.features.loops]
+        kinds = [kind for kind in kinds if kind != GEAR]
+        terms = [len(coupling.axes) for coupling in mechanism.couplings]
         self.sizes = layout.Sizes(
             n_bodies=self.n_bodies,
             n_contacts=self.n_contacts,
             n_axes=self.n_axes,
             n_joints=len(self.joints),
-            n_loops=len(self.loops.joints),
+            n_loops=len(self.loops.parts),
             n_pieces=sum(map(len, self.loops.pieces)),
             n_couplings=len(self.loops.couplings),
             coupling_entries=sum(len(here) ** 2 for here in self.loops.pieces),
             most_free=max([1, *((kind // 4) % 4 + kind % 4 for kind in kinds)]),
             n_colliders=len(self.colliders) if self.touches else 0,
             n_couples=len(self.couples),
-            n_nodes=self.n_bodies + len(self.loops.joints),
+            n_nodes=self.n_bodies + len(self.loops.parts),
+            n_ends=2 * (len(self.loops.joints) + sum(terms)),
+            n_terms=sum(terms),
+            **self.terrain.sizes,
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
         self.loop_table = self.table(mechanism.joints, self.loops.joints)
         self.tree_table = self._tree_table()
+        self.couplings = [
+            CoupledAxes(law, self.axis_of(law.follower), np.array([self.axis_of(axis) for axis in law.leaders]))
+            for law in in_order(mechanism.couplings)
+        ]
 
     @property
     def axis_joints(self) -> list[Joint]:
@@ -124,13 +150,7 @@ class Model:
     @property
     def axis_names(self) -> list[str]:
         """Names of the free joint axes, in the order of efforts, positions and velocities."""
-        names = []
-        for joint in self.mechanism.joints:
-            if joint.kind != "floating" and joint.n_free == 1:
-                names.append(joint.name)
-            elif joint.kind != "floating":
-                names += [f"{joint.name}.{motion[0]}{'xyz'[row]}" for motion, row in joint.free_axes]
-        return names
+        return [name for joint in self.mechanism.joints for name in axis_labels(joint)]
 
     @property
     def axis_owners(self) -> list[str]:
@@ -193,11 +213,14 @@ class Model:
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
         m.max_iterations, m.last_iterations = MAX_ITERATIONS, LAST_ITERATIONS
+        m.most_iterations = MOST_ITERATIONS if self.features.lends else LAST_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         m.group[:] = connected(self.mechanism)
         for i, joint in enumerate(self.joints):
             if joint is None:
                 m.child[i], m.parent[i] = i, self.n_bodies
+            elif isinstance(joint, Coupling):
+                m.child[i] = m.parent[i] = self.n_bodies
             else:
                 m.child[i], m.parent[i] = self.bodies[joint.child], self.bodies[joint.parent]
                 m.first_axis[i] = self.first_axis[names.index(joint.name)]
@@ -222,9 +245,8 @@ class Model:
         """Solids, and which of them may touch."""
         m.usual[:], m.sequence[:] = sizes, self._sequence()
         m.rank[m.sequence] = np.arange(len(m.sequence))
-        m.bounces = int(self.features.bounce)
-        m.wedged[:-1, 0] = self.tied
-        m.reach[:, 1] = np.inf
+        m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
+        self.terrain.write(m)
         for k, collider in enumerate(self.colliders):
             i = self.bodies[collider.body]
             m.collider_body[k], m.collider_kind[k] = i, collider.kind
@@ -297,10 +319,35 @@ class Model:
         for (body, which), k in number.items():
             m.piece_loop[k] = which
             m.piece_up[k] = number.get((m.parent[body], which), 0) if body < n else 0
-        for which in range(len(self.loops.joints)):
-            j = n + which
-            m.child_piece[which], m.parent_piece[which] = number[m.child[j], which], number[m.parent[j], which]
+        place = {joint.name: i for i, joint in enumerate(self.joints) if isinstance(joint, Joint)}
+        end = term = 0
+        for which, part in enumerate(self.joints[n:]):
             m.own_coupling[which] = self.loops.couplings[which, which]
+            axes = part.axes if isinstance(part, Coupling) else ()
+            joints = [place[axis.joint] for axis in axes] or [n + which]
+            m.first_end[which], m.first_term[which] = end, term
+            if isinstance(part, Coupling):
+                m.gear_offset[which] = -part.offset
+                m.term_coefficients[term : term + len(joints)] = [[1.0, 0.0, 0.0, 0.0], *-part.coefficients]
+            for k, i in enumerate(joints):
+                for body in (m.child[i], m.parent[i]):
+                    m.end_body[end], m.end_loop[end], m.end_piece[end] = body, which, number[body, which]
+                    end += 1
+                if axes:
+                    self._term(m, term, axes[k], i, end - 2)
+                    term += 1
+        m.first_end[-1:], m.first_term[-1:] = end, term
+
+    def _term(self, m: Group, term: int, axis: Axis, i: int, end: int) -> None:
+        """Where a term of a coupling has its axis: that of joint i of the kernels, whose bodies are ends `end` on."""
+        joint = self.mechanism.joint(axis.joint)
+        m.term_joint[term], m.term_axis[term], m.term_end[term] = i, self.axis_of(axis), end
+        m.term_slides[term] = float(joint.free_axes[axis.number][0] == "translation")
+
+    def axis_of(self, axis: Axis) -> int:
+        """Row of an axis in the arrays of free axes."""
+        names = [joint.name for joint in self.mechanism.joints]
+        return int(self.first_axis[names.index(axis.joint)]) + axis.number
 
     def defaults(self) -> dict[str, np.ndarray]:
         """Parameters and drive targets of one environment, by field of the state store."""
@@ -349,50 +396,3 @@ def limit_of(kept: np.ndarray) -> np.ndarray:
 def finite_limit(speed: np.ndarray) -> np.ndarray:
     """Limits of velocity and speeds of motors as the kernels keep them: `axis.FAR` stands for none."""
     return np.where(np.isfinite(speed), speed, axis.FAR)
-
-
-def driven(joint: Joint) -> np.ndarray:
-    """Which free axes have a motor: a PD drive, or one whose effort falls with speed."""
-    return (joint.kp > 0) | (joint.kd > 0) | np.isfinite(joint.no_load_speed)
-
-
-def axis_pairs(joint: Joint) -> set[int]:
-    """Which complementary pairs its free axes have: position limits, effort limits of drives, dry friction."""
-    cut, dry = driven(joint) & np.isfinite(joint.effort_limit), joint.friction > 0
-    slow = np.isfinite(joint.velocity_limit)
-    there = {axis.LOW: np.isfinite(joint.lower) | slow, axis.HIGH: np.isfinite(joint.upper) | slow}
-    there |= {axis.CUT: cut, axis.UNCUT: cut, axis.SLIP: dry, axis.BACK: dry}
-    return {pair for pair, axes in there.items() if axes.any()}
-
-
-def has_law(joint: Joint) -> bool:
-    """Whether anything but a plain effort acts on a free axis."""
-    acting = (joint.stiffness > 0) | (joint.damping > 0) | (joint.armature > 0) | driven(joint)
-    return bool(acting.any()) or bool(axis_pairs(joint))
-
-
-def kind_of(joint: Joint | None) -> int:
-    """The number by which the kernels know this kind of joint."""
-    if joint is None:
-        return FLOATING
-    translations, rotations = (~joint.constrained[:3]).sum(), (~joint.constrained[3:]).sum()
-    return int(16 * has_law(joint) + 4 * translations + rotations)
-
-
-def frames(m: Group, i: int, joint: Joint) -> None:
-    """Anchors and frames of body i's joint, the free axes put where the kernels expect them."""
-    R = rotation.rotation_matrix(joint.orientation)
-    held, turning = joint.constrained[:3], ~joint.constrained[3:]
-    free_turns = joint.basis[turning]
-    if len(free_turns) == 1:
-        first = joint.basis[~turning][0]
-        axes = np.array([first, np.cross(free_turns[0], first), free_turns[0]])
-    elif len(free_turns) == 2:
-        axes = np.array([*free_turns, np.cross(*free_turns)])
-    else:
-        axes = joint.basis
-    m.child_anchor[i], m.parent_anchor[i] = joint.child_anchor, joint.parent_anchor
-    m.child_axes[i], m.parent_axes[i] = axes, axes @ R.T
-    m.child_frame[i] = rotation.from_matrix(axes.T)
-    m.parent_frame[i] = rotation.multiply(joint.orientation, m.child_frame[i])
-    m.slide[i] = np.concatenate([joint.basis[held], joint.basis[~held]]) @ R.T

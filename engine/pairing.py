@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vigym.engine.collider import KINDS, LAW, Collider, bits, checked_law, make_collider
+from vigym.engine.collider import GROUNDS, KINDS, LAW, Collider, bits, checked_law, make_collider
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.shapes import Plane, Shape
@@ -68,7 +68,7 @@ class Pairing:
         others = {name: collider for name, collider in self.colliders.items() if name not in before}
         made: dict[str, Collider] = {}
         for shape in shapes if solids.collide else ():
-            if isinstance(shape, KINDS):
+            if isinstance(shape, KINDS) and not isinstance(shape, GROUNDS):
                 names = (f"{body} {k}" if k else body for k in count())
                 name = next(name for name in names if name not in others and name not in made)
                 made[name] = make_collider(name, body, shape, **solids.options)

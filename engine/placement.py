@@ -55,7 +55,7 @@ class Placement:
         """Set what is given of x, q, v and w of the environments `env`; the rest stays as it is."""
         model, new = self._model, self._completed(env, given)
         if "x" in given or "q" in given:
-            phi = coordinates.positions(model, new.x, new.q)
+            phi = coordinates.wound(model, coordinates.positions(model, new.x, new.q), self._lanes.values("angle")[env])
         else:
             phi = self._lanes.values("angle")[env]  # with the turns counted so far
         self._check(env, new, phi, overlap)
@@ -85,7 +85,8 @@ class Placement:
             h0 = self._step_before(self._state_of(phi, rates, root, 1e-3 / np.maximum(fastest, 1e-3)).w)
         new = self._state_of(phi, rates, root, h0)
         if model.loops.joints:  # joints that close loops have coordinates of their own
-            phi, rates = coordinates.positions(model, new.x, new.q), coordinates.velocities(model, *new, h0)
+            phi = coordinates.wound(model, coordinates.positions(model, new.x, new.q), phi)
+            rates = coordinates.velocities(model, *new, h0)
         self._check(env, new, phi, overlap, closed=not model.loops.joints)
         if overlap == "separate":
             new, phi = self._apart(env, new, phi, rates, h0)
@@ -153,8 +154,8 @@ class Placement:
         x, q, v, w = (part.copy() for part in state)
         offset, bounds, bounded = (self._lanes.get(name)[env] for name in ("offset", "bounds", "bounded"))
         for k in np.flatnonzero(deepest(model, x, q, offset[..., 0]) > 0.0):
-            if model.loops.joints:
-                raise StateError("overlap='separate' does not go together with joints that close loops")
+            if model.loops.parts:
+                raise StateError("overlap='separate' does not go together with joints that close loops, or couplings")
             here, one = Environment(offset[k, :, 0], bounds[k], bounded[k]), slice(k, k + 1)
             found = separated(model, x[k], q[k], phi[k], here)
             if found is None:

@@ -64,6 +64,14 @@ class Readouts:
         parameters.shape(self.model, name)
         return parameters.read(self._lanes, name)
 
+    def coupling_efforts(self) -> Array:
+        """Efforts by which couplings acted on their followers in the last step (num_envs, n_couplings), in the order of
+        `mechanism.couplings`, N or N m; on a leader acts minus its slope times that. `joint_efforts` does not count
+        them."""
+        mechanism, loops = self.model.mechanism, self.model.loops
+        numbers = [loops.parts.index(loops.n_joints + k) for k in range(len(mechanism.couplings))]
+        return self._get("wrench")[:, [self.model.n_bodies + number for number in numbers], 0]
+
     @property
     def axis_names(self) -> list[str]:
         """Names of the free joint axes, in the order of efforts, positions and velocities."""

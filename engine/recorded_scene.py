@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vigym.engine.appearance import planes_of, usual_weight
-from vigym.engine.collider import KINDS, Collider
+from vigym.engine.collider import GROUNDS, KINDS, Collider
 from vigym.engine.errors import InputError
+from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import Array, rotate
@@ -24,8 +25,9 @@ from vigym.engine.surface import Surface
 from vigym.engine.validation import number, show, unit_vector, vector
 
 SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Sphere)}
-SOLIDS: dict[str, type[Shape | Plane]] = {kind.__name__: kind for kind in KINDS}
+SOLIDS: dict[str, Any] = {kind.__name__: kind for kind in KINDS if kind not in GROUNDS}
 CONTACT = ("name", "body", "point", "radius", "friction", "normal", "offset")
+FIELD = ("size", "position", "orientation", "color")  # of a height field, beside its heights
 COLLIDER = ("name", "body", "friction", "shape")
 HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "weight", "bodies", "contacts", "colliders")
 MOST_BYTES = 1 << 22  # of the head
@@ -40,7 +42,13 @@ MOST_ACTIONS = 100_000
 def meshes_of(mechanism: Mechanism, scenery: Iterable[Any]) -> dict[str, Surface]:
     """The different meshes of all that is drawn, by their content: each is written once."""
     drawn = [*(shape for body in mechanism.bodies for shape in body.drawn), *scenery]
-    return {shape.content: shape for shape in drawn if isinstance(shape, Surface)}
+    grounds = [seen(collider.shape) for collider in mechanism.colliders if isinstance(collider.shape, HeightField)]
+    return {shape.content: shape for shape in (*drawn, *grounds) if isinstance(shape, Surface)}
+
+
+def seen(field: HeightField) -> Surface:
+    """A height field as it is shown."""
+    return Surface(*field.drawn.triangles())
 
 
 def mesh_to_bytes(surface: Surface) -> bytes:
@@ -62,14 +70,14 @@ def mechanism_to_json(mechanism: Mechanism, meshes: Iterable[str] = ()) -> dict[
         for body in mechanism.bodies
     ]
     contacts = [plain({name: getattr(contact, name) for name in CONTACT}) for contact in mechanism.contacts]
-    colliders = [collider_to_json(collider) for collider in mechanism.colliders]
+    colliders = [collider_to_json(collider, known) for collider in mechanism.colliders]
     parts = {"bodies": bodies, "contacts": contacts, "colliders": colliders}
     return {"gravity": mechanism.gravity.tolist(), "weight": usual_weight(mechanism)} | parts
 
 
-def collider_to_json(collider: Collider) -> dict[str, Any]:
+def collider_to_json(collider: Collider, meshes: Sequence[str] = ()) -> dict[str, Any]:
     """The collider by its fields, its shape as that of a body."""
-    return {name: getattr(collider, name) for name in COLLIDER} | {"shape": shape_to_json(collider.shape)}
+    return {name: getattr(collider, name) for name in COLLIDER} | {"shape": shape_to_json(collider.shape, meshes)}
 
 
 def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any, meshes: Iterable[str] = ()) -> dict[str, Any]:
@@ -93,11 +101,16 @@ def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any, meshes: Ite
     return {"title": title, "camera": view, "scenery": shapes, "planes": ground}
 
 
-def shape_to_json(shape: Shape | Plane, meshes: Sequence[str] = ()) -> dict[str, Any]:
+def shape_to_json(shape: Shape | Plane | HeightField, meshes: Sequence[str] = ()) -> dict[str, Any]:
     """Its kind and its fields; instead of vertices and faces, the place of its mesh among those of the file."""
     if isinstance(shape, Surface):
         placed = {name: getattr(shape, name) for name in ("position", "orientation", "color")}
         return {"kind": "Surface", "mesh": meshes.index(shape.content)} | placed
+    if isinstance(shape, HeightField):
+        placed = {name: getattr(shape, name) for name in FIELD}
+        rows, columns = shape.drawn.heights.shape
+        mesh = meshes.index(seen(shape).content)
+        return {"kind": "HeightField", "mesh": mesh, "rows": rows, "columns": columns} | placed
     return {"kind": type(shape).__name__} | {field.name: getattr(shape, field.name) for field in fields(shape)}
 
 
@@ -198,6 +211,8 @@ def check_triangles(mechanism: Mechanism, scenery: Iterable[Shape]) -> None:
     """InputError if there are too many to be drawn."""
     drawn = [*(shape for body in mechanism.bodies for shape in body.drawn), *scenery]
     total = sum(len(shape.faces) for shape in drawn if isinstance(shape, Surface))
+    fields = [collider.shape.heights for collider in mechanism.colliders if isinstance(collider.shape, HeightField)]
+    total += sum(2 * heights.size for heights in fields)
     if total > MOST_TRIANGLES:
         raise InputError(f"its meshes have {total:,} triangles, more than {MOST_TRIANGLES:,}")
 
@@ -236,7 +251,7 @@ def read_mechanism(head: Mapping[str, Any], meshes: Sequence[Surface] = ()) -> M
         mechanism.add_contact(**told | carried(told, names, "contact"))
     for collider in head["colliders"]:
         told = picked(collider, COLLIDER, "a collider")
-        shape = read_shape(told["shape"], SOLIDS)
+        shape = read_shape(told["shape"], SOLIDS, meshes)
         mechanism.add_collider(**told | carried(told, {*names, WORLD}, "collider") | {"shape": shape})
     if (planes := len(planes_of(mechanism))) > MOST_PLANES:
         raise InputError(f"its contacts and colliders have {planes} different planes, more than {MOST_PLANES}")
@@ -285,6 +300,13 @@ def read_shape(saved: Any, kinds: Mapping[str, Any] = SHAPES, meshes: Sequence[S
         if type(k) is not int or not 0 <= k < len(meshes):
             raise InputError(f"mesh of a surface must be 0 to {len(meshes) - 1}, got {show(k)}")
         return replace(meshes[k], **told)
+    if kind == "HeightField" and meshes and kinds is SOLIDS:
+        told = picked(saved, ("mesh", "rows", "columns", *FIELD), "a HeightField")
+        k, rows, columns = (told.pop(name) for name in ("mesh", "rows", "columns"))
+        whole = type(k) is type(rows) is type(columns) is int and 0 <= k < len(meshes) and min(rows, columns) > 1
+        if not whole or rows * columns != len(meshes[k].vertices):
+            raise InputError(f"mesh, rows and columns of a HeightField do not agree: {show((k, rows, columns))}")
+        return HeightField(meshes[k].vertices[:, 2].reshape(rows, columns), **told)
     if not isinstance(kind, str) or kind not in kinds:
         raise InputError(f"kind of a shape must be one of {', '.join(kinds)}, got {show(kind)}")
     return kinds[kind](**picked(saved, [field.name for field in fields(kinds[kind])], f"a {kind}"))

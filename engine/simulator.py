@@ -1,5 +1,7 @@
 """The simulator: owns the buffers of all environments, checks what comes in, calls the kernels."""
 
+from __future__ import annotations
+
 from collections.abc import Container, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
@@ -14,7 +16,8 @@ from vigym.engine.admission import checked_overlap
 from vigym.engine.advice import advise
 from vigym.engine.backward import Backward
 from vigym.engine.controls import Controls, named
-from vigym.engine.derivatives import Derivatives, Gradients, Pulled
+from vigym.engine.derivatives import Derivatives
+from vigym.engine.derived import Gradients, Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.lanes import Lanes, Track
@@ -290,7 +293,8 @@ class Simulator(Readouts):
     @alone
     def gradients(self, *inputs: str, coordinates: str = "maximal", out: Gradients | None = None) -> Gradients:
         """Derivatives of the next state by the state and by the efforts, for the last (single) step; and by further
-        `inputs`: "force", "torque", "target", "target_velocity", or any parameter that `set_parameters` takes.
+        `inputs`: "force", "torque", "target", "target_velocity", "gravity", or any parameter that `set_parameters`
+        takes.
 
         coordinates: "maximal", 12 numbers a body; or "joint": those of bodies without a joint, and joint positions and
         velocities, see `Gradients`

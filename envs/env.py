@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
+from inspect import getdoc
 from os import PathLike
 from typing import Any
 
@@ -101,6 +102,7 @@ class RobotEnv(gym.Env):
         **kwargs: Any,
     ) -> None:
         self.task = make_task(task, 1, kwargs)
+        self.__doc__ = getdoc(self.task)  # help(env.unwrapped) shows the environment's page
         self._actions = Actions(1, self.task.n_actions, (self.task.n_actions,), self.task.action_limit)
         self.action_space, self.observation_space = self.task.action_space, self.task.observation_space
         self.metadata = {"render_modes": RENDER_MODES, "render_fps": round(1.0 / self.task.dt)}

@@ -24,7 +24,7 @@ ENVIRONMENTS: dict[str, tuple[str, int, float | None]] = {
     "VICartPole-v0": ("vigym.envs.cartpole:CartPole", 500, 475.0),
     "VIHopper-v0": ("vigym.envs.hopper:Hopper", 200, 260.0),
     "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
-    "VISnake-v0": ("vigym.envs.snake:Snake", 400, 12.0),
+    "VISnake-v0": ("vigym.envs.snake:Snake", 400, 300.0),
     "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1900.0),
     **CLASSICS,
 }
@@ -36,8 +36,8 @@ def register() -> None:
         if name not in gym.registry:
             gym.register(
                 id=name,
-                entry_point="vigym.envs.classics.base:ClassicEnv" if name in CLASSICS else "vigym.envs.env:RobotEnv",
-                vector_entry_point="vigym.envs.vector:RobotVectorEnv",
+                entry_point=f"vigym.envs.vigym:{'ClassicEnv' if name in CLASSICS else 'RobotEnv'}",
+                vector_entry_point="vigym.envs.vigym:RobotVectorEnv",
                 max_episode_steps=steps,
                 reward_threshold=threshold,
                 kwargs={"task": task},

@@ -5,6 +5,7 @@ resets and infos included, to the bit; tests compare the two.
 """
 
 from collections.abc import Mapping, Sequence
+from inspect import getdoc
 from os import PathLike
 from typing import Any
 
@@ -54,6 +55,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
     ) -> None:
         super().__init__()
         self.task = make_task(task, num_envs, kwargs)
+        self.__doc__ = getdoc(self.task)  # help(env.unwrapped) shows the environment's page
         self._actions = Actions(num_envs, self.task.n_actions, (num_envs, self.task.n_actions), self.task.action_limit)
         self.num_envs, self.max_episode_steps = num_envs, None
         if max_episode_steps is not None and max_episode_steps != -1:

@@ -9,6 +9,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from vigym.envs.words import bare_id
 from vigym.training.measures import MEASURES, measured
 
 
@@ -57,10 +58,10 @@ def run_episodes(
 
     replay: a file for a recording of the first episode
     """
-    n = len(seeds)
+    n, name = len(seeds), bare_id(env_id)
     env: Any = gym.make_vec(env_id, num_envs=n, autoreset_mode="NextStep", **env_kwargs)
-    names = MEASURES[env_id].infos if env_id in MEASURES else ()
-    seen: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+    names = MEASURES[name].infos if name in MEASURES else ()
+    seen: dict[str, list[NDArray[Any]]] = {info: [] for info in names}
     controller.reset()
     observation, _ = env.reset(seed=list(seeds), options=options)
     recorder = None if replay is None else env.record(replay)
@@ -70,19 +71,19 @@ def run_episodes(
         observation, reward, terminated, truncated, infos = env.step(controller.act(observation))
         returns[running] += reward[running]
         lengths[running] += 1
-        for name in names:
-            value = np.array(infos[name], float)
+        for info in names:
+            value = np.array(infos[info], float)
             value[~running] = np.nan
-            seen[name].append(value)
+            seen[info].append(value)
         whole |= running & truncated & ~terminated
         running &= ~(terminated | truncated)
         if recorder is not None and not running[0]:
             recorder.close()
     env.close()
-    told = {name: np.stack(values) for name, values in seen.items()}
-    for name, values in told.items():  # as if all episodes had been as long as they may be
+    told = {info: np.stack(values) for info, values in seen.items()}
+    for info, values in told.items():  # as if all episodes had been as long as they may be
         missing = (env.max_episode_steps or 0) - len(values)
         if missing > 0:
-            told[name] = np.concatenate([values, np.full((missing, *values.shape[1:]), np.nan)])
-    measures = measured(env_id, told, whole, env.task.dt) if env_id in MEASURES else {}
+            told[info] = np.concatenate([values, np.full((missing, *values.shape[1:]), np.nan)])
+    measures = measured(name, told, whole, env.task.dt) if name in MEASURES else {}
     return Episodes(list(seeds), returns, lengths, measures)

@@ -10,9 +10,10 @@ from tyro.conf import Positional
 from vigym.engine.errors import InputError
 from vigym.envs.controllers import SCRIPTED, scripted
 from vigym.envs.controllers.learned import LearnedPolicy, learned
+from vigym.envs.words import bare_id, env_arguments, known_env
 from vigym.training.episodes import Controller, Episodes, run_episodes
 from vigym.training.measures import MEASURES
-from vigym.training.runs import BEST_POLICY, env_arguments, known_env
+from vigym.training.runs import BEST_POLICY
 
 
 def evaluate(
@@ -30,7 +31,7 @@ def evaluate(
     No code is run that is in a policy's file or in the folder of a training.
 
     Args:
-        env_id: The environment, such as VIHopper-v0.
+        env_id: The environment, such as VIHopper-v0; or module:ID for one of your own, whose module is imported first.
         policy: "learned" for the one that vigym brings along, "scripted", a folder that `vigym train` made, or a
             policy's file (.npz).
         episodes: How many, each with its own seed.
@@ -45,7 +46,9 @@ def evaluate(
             raise InputError(f"--episodes must be at least 1, got {episodes}")
         if seed < 0:
             raise InputError(f"--seed must be at least 0, got {seed}")
-        controller = load_controller(known_env(env_id), policy)
+        arguments = env_arguments(known_env(env_id), env_kwargs)
+        env_id = bare_id(env_id)
+        controller = load_controller(env_id, policy)
         if command is not None and env_id in MEASURES and "command" not in MEASURES[env_id].infos:
             raise InputError(f"{env_id} takes no command")
         options = None if command is None else {"command": command}
@@ -55,7 +58,7 @@ def evaluate(
                 path.open("ab").close()  # better now than when all episodes are over
         recorded: dict[str, Any] = {"options": options, "replay": replay}
         seeds = range(seed, seed + episodes)
-        result = run_episodes(env_id, controller, seeds, **recorded, **env_arguments(env_id, env_kwargs))
+        result = run_episodes(env_id, controller, seeds, **recorded, **arguments)
     except (InputError, OSError) as error:
         raise SystemExit(str(error)) from None
     print(f"{env_id} under {policy}, {episodes} episodes:")
@@ -82,7 +85,7 @@ def load_controller(env_id: str, policy: str) -> Controller:
     if path.is_dir():
         path = path / BEST_POLICY
     loaded = LearnedPolicy.load(path)
-    if (made_for := loaded.about.get("env_id", env_id)) != env_id:
+    if (made_for := bare_id(loaded.about.get("env_id", env_id))) != env_id:
         raise InputError(f"{path} is a policy for {made_for}, not for {env_id}")
     return loaded
 

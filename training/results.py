@@ -21,9 +21,10 @@ import tyro
 from vigym.engine.durable import read_checked, write_whole
 from vigym.engine.errors import InputError
 from vigym.envs.controllers.learned import LearnedPolicy
+from vigym.envs.words import known_env
 from vigym.training import hyperparameters
 from vigym.training.episodes import Episodes, run_episodes
-from vigym.training.runs import BEST_POLICY, TIMES, Run, known_env, read_json
+from vigym.training.runs import BEST_POLICY, TIMES, Run, read_json
 from vigym.training.train import train
 
 EPISODES, FIRST = 100, 1_000_000

@@ -23,19 +23,14 @@ checkpoints.
 import json
 import re
 import sys
-from ast import literal_eval
-from collections.abc import Iterable
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 from typing import Any
-
-import gymnasium as gym
 
 from vigym.engine.durable import read_checked, write_whole
 from vigym.engine.errors import InputError
 from vigym.engine.validation import show
-from vigym.envs.env import load_task
+from vigym.envs.words import file_name
 from vigym.training.hyperparameters import ALGORITHMS
 
 BEST_POLICY = "best_policy.npz"
@@ -46,7 +41,6 @@ COUNTED = {
     "vigym": ("threads", "eval_every", "eval_episodes", "checkpoint_every"),
     "settings": ("n_timesteps", "n_envs"),
 }
-BATCH = {"num_envs": "--set n_envs=...", "num_threads": "--threads"}  # arguments that the commands choose themselves
 
 
 @dataclass(frozen=True)
@@ -62,9 +56,14 @@ class Run:
     arguments: dict[str, Any]
 
     @property
+    def name(self) -> str:
+        """Name of the environment in names of files."""
+        return file_name(self.env_id)
+
+    @property
     def details(self) -> Path:
         """The folder within the folder."""
-        return self.folder / self.env_id
+        return self.folder / self.name
 
     @property
     def is_finished(self) -> bool:
@@ -165,10 +164,11 @@ class Told:
 def new_folder(logs: Path, algo: str, env_id: str) -> Path:
     """Make a folder for the next run of that algorithm and environment: logs/ALGO/ID_1, ID_2, ...; nobody else gets
     the same one."""
+    env = file_name(env_id)
     while True:
-        names = [path.name for path in (logs / algo).glob(f"{env_id}_*")]
-        taken = [int(match[1]) for name in names if (match := re.fullmatch(rf"{re.escape(env_id)}_(\d+)", name))]
-        folder = logs / algo / f"{env_id}_{max(taken, default=0) + 1}"
+        names = [path.name for path in (logs / algo).glob(f"{env}_*")]
+        taken = [int(match[1]) for name in names if (match := re.fullmatch(rf"{re.escape(env)}_(\d+)", name))]
+        folder = logs / algo / f"{env}_{max(taken, default=0) + 1}"
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             folder.mkdir()
@@ -192,43 +192,3 @@ def read_json(path: Path) -> Any:
         return json.loads(read_checked(path))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON: {error}") from error
-
-
-def known_env(env_id: str) -> str:
-    """The id, if Gymnasium knows it; InputError otherwise."""
-    try:
-        gym.spec(env_id)
-    except gym.error.Error as error:
-        known = ", ".join(name for name in gym.registry if name.startswith("VI"))
-        raise InputError(f"{env_id!r} is not an environment; vigym's are {known} ({error})") from None
-    return env_id
-
-
-def assignments(words: Iterable[str]) -> dict[str, Any]:
-    """name=value, with Python's numbers, tuples, ...; what is not one of these is a string."""
-    found: dict[str, Any] = {}
-    for word in words:
-        name, equals, value = word.partition("=")
-        if not equals or not name.isidentifier():
-            raise InputError(f"expected name=value, got {word!r}")
-        try:
-            found[name] = literal_eval(value)
-        except (ValueError, SyntaxError):
-            found[name] = value
-    return found
-
-
-def env_arguments(env_id: str, words: Iterable[str]) -> dict[str, Any]:
-    """Arguments of an environment, name=value; InputError for those that a task of vigym does not know."""
-    return known_arguments(env_id, assignments(words))
-
-
-def known_arguments(env_id: str, given: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, if the environment has them; InputError otherwise."""
-    for name in given.keys() & BATCH.keys():
-        raise InputError(f"{name} is not an argument of single environments: {BATCH[name]} sets it")
-    if task := gym.spec(env_id).kwargs.get("task"):
-        known = [name for name in signature(load_task(task)).parameters if name not in BATCH]
-        if unknown := sorted(set(given) - set(known)):
-            raise InputError(f"{env_id} has no argument {unknown[0]!r}; it has {', '.join(known)}")
-    return given

@@ -9,9 +9,10 @@ from typing import Any, Literal
 from tyro.conf import Positional
 
 from vigym.engine.errors import InputError
+from vigym.envs.words import assignments, bare_id, env_arguments, known_arguments, known_env
 from vigym.training import hyperparameters
 from vigym.training.locks import locked
-from vigym.training.runs import Run, assignments, env_arguments, known_arguments, known_env, new_folder
+from vigym.training.runs import Run, new_folder
 from vigym.training.trust import require_no_links, require_own
 
 # Folder of a backend, the modules it needs, and the extra that brings them
@@ -45,7 +46,7 @@ def train(
     Needs the extra `train`, or `rllib` with --backend ray.
 
     Args:
-        env_id: The environment, such as VIHopper-v0.
+        env_id: The environment, such as VIHopper-v0; or module:ID for one of your own, whose module is imported first.
         algo: PPO, or SAC.
         backend: Stable-Baselines3, or Ray RLlib.
         steps: total environment steps; as vigym/training/hyperparameters.py says unless given.
@@ -78,7 +79,7 @@ def train(
         else:
             if not env_id:
                 raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
-            settings = hyperparameters.settings(algo, known_env(env_id)) | assignments(set)
+            settings = hyperparameters.settings(algo, bare_id(known_env(env_id))) | assignments(set)
             total = settings["n_timesteps"] = settings["n_timesteps"] if steps is None else steps
             arguments: dict[str, Any] = {
                 "backend": backend,

@@ -7,7 +7,7 @@ import numpy as np
 
 from vigym.benchmarks.runner import Runner, Stopwatch, at_once
 from vigym.benchmarks.scenes.scene import Array
-from vigym.engine.model import has_law
+from vigym.engine.joint_kinds import has_law
 from vigym.engine.rotation import conjugate, rotate
 from vigym.formats.pybullet.convert import module, to_pybullet
 

@@ -5,13 +5,15 @@ owns the point that touches, the other one is its partner, lane by lane (`swap`)
 owner's, at either pose,
 
     n       FACE: fixed to the partner; EDGES: across both edges; POINTS: along d; LINE: along d, across the line
-    gap     n . d - radius                                                         radii of both
-    z       the owner's point, of two edges that where they are nearest
+            RIM: fixed to the partner
+    gap     n . d - radius                            radii of both; for a rim less how far it reaches below its centre
+    z       the owner's point, of two edges that where they are nearest, of a rim its lowest point
 
 and d(gap) = n . (motion of the owner's material at z - that of the partner's), whichever feature it is. Slip is
 measured over the step in the partner's frame, so that a common motion of both changes nothing: the way of the owner's
-point, and the rotation vector of the relative turn times the owner's radius (contact.py). Rows F and M are those of
-the FIRST body; those of the second are the same with the opposite sign, moved to its centre of mass (`spread_pair`).
+point, of a rim that of its centre, and the rotation vector of the relative turn times the owner's radius (contact.py).
+Rows F and M are those of the FIRST body; those of the second are the same with the opposite sign, moved to its centre
+of mass (`spread_pair`).
 """
 
 from vigym.engine.kernels.collision import manifold
@@ -69,8 +71,8 @@ def unit(v):
     return scale(1.0 / maximum(sqrt(dot(v, v)), TINY), v)
 
 
-def touch(t, c, sides):
-    """gap; n; the owner's nearest point, from its centre of mass."""
+def touch(m, t, c, sides):
+    """gap; n; the owner's nearest point and the core, around which it turns, from its centre of mass."""
     core, mine = matvec(sides.R, vec(t.feature[c])[:3]), matvec(sides.R, vec(t.feature[c])[9:])
     base, way = (matvec(sides.R_partner, vec(t.feature[c])[k : k + 3]) for k in (3, 6))
     d = add(sub(sides.owner, sides.partner), sub(core, base))
@@ -79,7 +81,21 @@ def touch(t, c, sides):
     n = choose(edges | points | line, unit(n), way)
     both, dw, dm = dot(way, mine), dot(d, way), dot(d, mine)
     along = select(edges, (both * dw - dm) / maximum(1.0 - both * both, 1e-20), 0.0)
-    return dot(n, d) - t.radius[c][0], n, add(core, scale(along, mine))
+    gap, reach = dot(n, d) - t.radius[c][0], add(core, scale(along, mine))
+    if not m.features.rims:
+        return gap, n, reach, reach
+    rim = is_code(t, c, manifold.RIM)
+    below, under = lowest(n, mine)
+    turning = choose(rim, core, reach)
+    return gap - select(rim, under, 0.0), n, choose(rim, add(core, below), reach), turning
+
+
+def lowest(n, mine):
+    """The lowest point of a rim, from its centre, and how far below that it is; mine: along its axis, as long as its
+    radius r. below = -(r^2 n - (n . mine) mine)/under, under = sqrt(r^2 - (n . mine)^2)"""
+    rr, nm = dot(mine, mine), dot(n, mine)
+    under = sqrt(maximum(rr - nm * nm, TINY))
+    return scale(-1.0 / under, sub(scale(rr, n), scale(nm, mine))), under
 
 
 def tangents(n):
@@ -94,12 +110,12 @@ def tangents(n):
 def prepare(m, t, c):
     """Axes and arm of the force at the current pose, and the owner's material point there; returns the gap."""
     sides = Sides(m, t, c, t.x, t.R)
-    gap, n, reach = touch(t, c, sides)
+    gap, n, reach, turning = touch(m, t, c, sides)
     axes = [n, *tangents(n)]
     surface = sub(reach, scale(t.rim[c][0], n))
     store(t.axes[c], [scale(sides.sign, axis) for axis in axes])
     store(t.core0[c], add(surface, sides.from_first))
-    store(t.place[c], matvec_t(sides.R, reach))
+    store(t.place[c], matvec_t(sides.R, turning))
     return gap
 
 
@@ -112,7 +128,7 @@ def force_rows(t, c):
 def move(m, t, c):
     """M (3 x 6) at the next pose; returns the gap there and the slip."""
     now, then = Sides(m, t, c, t.x, t.R), Sides(m, t, c, t.xn, t.Rn)
-    gap, n, reach = touch(t, c, then)
+    gap, n, reach, _ = touch(m, t, c, then)
     arm = add(reach, then.from_first)
     core0, core = matvec(now.R, vec(t.place[c])), matvec(then.R, vec(t.place[c]))
     first, second = velocities(m, t, c)
@@ -120,6 +136,8 @@ def move(m, t, c):
     way = add(way, sub(core, core0))
     apart = add(sub(now.owner, now.partner), core0)
     below, (turn, K) = scale(-1.0 * t.rim[c][0] * now.sign, mat(t.axes[c])[0]), turned(m, t, c, now)
+    if m.features.rims:
+        below = sub(sub(vec(t.core0[c]), now.from_first), core0)
     rows, slips = [[*scale(then.sign, n), *scale(then.sign, cross(arm, n))]], []
     for signed in mat(t.axes[c])[1:]:
         axis = scale(now.sign, signed)
@@ -138,7 +156,7 @@ def move(m, t, c):
 def see(m, t, c):
     """Where the bodies touch at the end of the step, and the normal there, towards the first body: for read-outs."""
     then = Sides(m, t, c, t.xn, t.Rn)
-    _, n, reach = touch(t, c, then)
+    _, n, reach, _ = touch(m, t, c, then)
     surface = sub(reach, scale(t.rim[c][0], n))
     store(t.seen[c], add(then.owner, surface) + scale(then.sign, n))
 

@@ -61,37 +61,48 @@ def rows(rough, cf, grip, give, a, b, phi, slip):
     return [flags[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
+def sliding(a, b):
+    """How far the contact slides, m a step."""
+    return sqrt(b[2] * b[2] + b[3] * b[3])
+
+
 def determinant(u):
     """scalar^2 - vector^2"""
     return u[0] * u[0] - u[1] * u[1] - u[2] * u[2]
 
 
-def inverses(rough, give, a, b):
+def inverses(rough, cf, give, lend, a, b):
     """What directions and step lengths share: 1/(gamma s_gamma), 1/psi, the inverse of the pivot of psi (without
-    friction 0, as is 1/psi), and 1/(s_gamma + give gamma)."""
+    friction 0, as is 1/psi), and 1/(s_gamma + give gamma), the pivot of gamma; more if sliding is lent to the gap."""
     u, w = cones(a, b)
     pivot = u[0] * w[0] - u[1] * w[1] - u[2] * w[2]
-    return [1.0 / (a[0] * b[0]), rough / w[0], rough / pivot, 1.0 / (b[0] + give * a[0])]
+    inverse, normal = rough / pivot, b[0] + give * a[0]
+    if lend is not None:
+        normal = normal + lend * cf * a[0] * determinant(w) * inverse
+    return [1.0 / (a[0] * b[0]), rough / w[0], inverse, 1.0 / normal]
 
 
-def direction(rough, cf, give, a, b, inverse, k, r, dphi, dslip):
+def direction(rough, cf, give, lend, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         gamma d(s_gamma) + s_gamma d(gamma) = k0,   U o dW + W o dU = (k1, k2, k3),   db = d(row) + r
 
     solved in closed form: gamma, then psi and beta. `inverse` are the `inverses`."""
     u, w = cones(a, b)
-    gamma = (k[0] - a[0] * r[0] - a[0] * dphi) * inverse[3]
     deta = [dslip[0] + r[2], dslip[1] + r[3]]
-    radius = cf * gamma + r[1]
     pull = [w[0] * u[1] - u[0] * w[1], w[0] * u[2] - u[0] * w[2]]
     known = w[0] * k[1] - w[1] * k[2] - w[2] * k[3] - (pull[0] * deta[0] + pull[1] * deta[1])
+    normal = k[0] - a[0] * r[0] - a[0] * dphi
+    if lend is not None:  # s_gamma has lend psi less
+        normal = normal + lend * a[0] * (known - r[1] * determinant(w)) * inverse[2]
+    gamma = normal * inverse[3]
+    radius = cf * gamma + r[1]
     # (s_psi psi - beta . eta) dpsi = known - determinant(W) d(s_psi)
     dpsi = (known - radius * determinant(w)) * inverse[2]
     beta = [(k[2 + j] - u[1 + j] * dpsi - u[0] * deta[j] - w[1 + j] * radius) * inverse[1] for j in range(2)]
     da = [gamma, dpsi, *beta]
-    db = [dphi + give * gamma + r[0], *(rough * x for x in (radius, *deta))]
-    return da, db
+    gap = dphi + give * gamma + r[0] if lend is None else dphi + give * gamma + r[0] - lend * dpsi
+    return da, [gap, *(rough * x for x in (radius, *deta))]
 
 
 def blunted(a, b, stiffest):

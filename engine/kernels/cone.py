@@ -8,11 +8,11 @@ may turn back before it reaches one. If `grip` takes the place of cf gamma,
 
     s_psi = grip      friction is bounded by a number, no longer by the force that is sought       (Tresca's law)
 
-the equations are monotone and have a solution. That is the second choice where the first finds no end (step.py): grip
-is cf gamma of the step before, then of the solution that this gives, and so on until the two agree. Where they do, the
-solution is an exact one. Where they do not after a few rounds, grip only falls from then on, to the least cf gamma so
-far, until no contact has more friction than cf gamma of the same solution. The step is a RELAXED one, and says so:
-friction is within Coulomb's law, but may be less than what slides should have.
+the equations are monotone and have a solution. That is the last choice where others find no end (step.py; between
+bodies, lending.py comes before it): grip is cf gamma of the step before, then of the solution that this gives, and so
+on until the two agree. Where they do, the solution is an exact one. Where they do not after a few rounds, grip only
+falls from then on, to the least cf gamma so far, until no contact has more friction than cf gamma of the same solution.
+The step is a RELAXED one, and says so: friction is within Coulomb's law, but may be less than what slides should have.
 """
 
 from vigym.engine.kernels import circle, pyramid
@@ -20,6 +20,7 @@ from vigym.engine.kernels import circle, pyramid
 CONES = {"pyramid": pyramid, "exact": circle}
 NORMAL = 0  # where a and b have the normal force and the gap
 RADIUS = 1  # the row of what friction may have
+SLIDING = 1  # where a has how far the contact slides
 
 
 def of(m):

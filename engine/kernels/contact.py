@@ -45,17 +45,7 @@ Those of contacts between bodies condense into one 6x6 for each pair of bodies, 
 """
 
 from vigym.engine.kernels import between, body, cone, ground, pairs
-from vigym.engine.kernels.quaternion import (
-    add,
-    dot,
-    mat,
-    matvec_t,
-    scale,
-    store,
-    sub,
-    sum_of,
-    vec,
-)
+from vigym.engine.kernels.quaternion import add, dot, mat, matvec_t, scale, store, sub, sum_of, vec
 from vigym.engine.kernels.simd import absolute, less, maximum, minimum, on, select
 from vigym.engine.kernels.sweep import BETWEEN, Slots, each_contact
 
@@ -131,12 +121,13 @@ def push(kind, m, t, c, wrench):
 
 
 def coefficients(m, s, t, c):
-    """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place) and `give`, by
-    how much the contact gives way to its normal force, m/N."""
+    """Coefficients of the rows of a law: whether there is friction, cf (0 while `grip` takes its place), `give`, by how
+    much the contact gives way to its normal force, m/N, and `lend`, see lending.py (None where that never happens)."""
     cf = s.friction[c][0]
     give = t.give[c][0] if m.features.soft else 0.0
     give = give + sag(m, s, t, c)[1] if m.features.sags else give
-    return roughness(s, c), select(on(t.relax), 0.0, cf), give
+    lend = select(on(t.lending), cf, 0.0) if m.features.lends else None
+    return roughness(s, c), select(on(t.relax), 0.0, cf), give, lend
 
 
 def sag(m, s, t, c):
@@ -239,6 +230,8 @@ def prepare_contact(kind, m, s, t, c):
     if kind == BETWEEN:
         left = minimum(phi + PUSHED_OUT * t.h / per_length(m, t, c), 0.0)
         t.sunk[c][0] = select(less(0.0, s.compliance[c][0]), t.sunk[c][0], left) if m.features.soft else left
+    if m.features.lends:
+        t.lent[c][0] = t.astray[c][0] = 0.0
     pressing = pairs.open_pair(phi, *sizes[cone.NORMAL])
     guess = zip(law.open_sizes(sizes, pressing), (vec(s.ca[c]), vec(s.cb[c])), strict=True)
     last = [[select(new, fresh[k], old[k]) for k in range(law.PAIRS)] for fresh, old in guess]
@@ -255,7 +248,7 @@ def move_contact(kind, m, s, t, c):
     if m.features.soft or kind == BETWEEN:
         phi = phi - t.sunk[c][0]
     a, b = vec(t.ca[c]), vec(t.cb[c])
-    rough, cf, give = coefficients(m, s, t, c)
+    rough, cf, give, lend = coefficients(m, s, t, c)
     law, flags, stop = cone.of(m), present(kind, t, c, cone.of(m).active(rough)), stopping(m, t, c)
     grip = select(on(t.relax), s.friction[c][0] * t.grip[c][0], 0.0)
     over = law.excess(m, law.measure(t, a, b, flags, stop, share(m, t, c)), flags)
@@ -265,6 +258,7 @@ def move_contact(kind, m, s, t, c):
     if m.features.sags:
         lowered, slope = sag(m, s, t, c)
         phi = phi + (lowered - slope * a[cone.NORMAL])
+    phi = phi if lend is None else phi + lend * (t.lent[c][0] - a[cone.SLIDING])
     rows = law.rows(rough, cf, grip, give, a, b, phi, slip)
     if m.features.bounce:
         rows[cone.RADIUS] = rows[cone.RADIUS] + rough * s.friction[c][0] * t.given[c][0]
@@ -293,8 +287,7 @@ def condense_contact(kind, m, s, t, c):
     F, M = force_rows(kind, m, t, c), motion_rows(kind, m, t, c)
     a, b = vec(t.ca[c]), vec(t.cb[c])
     law = cone.of(m)
-    rough, _, give = coefficients(m, s, t, c)
-    store(t.ci[c], law.inverses(rough, give, a, b))
+    store(t.ci[c], law.inverses(*coefficients(m, s, t, c), a, b))
     units = ((1.0, [0.0, 0.0]), (0.0, [1.0, 0.0]), (0.0, [0.0, 1.0]))
     block = t.pair_D[m.contact_pair[c]] if kind == BETWEEN else t.D[m.contact_body[c]]
     D = mat(block)

@@ -23,7 +23,7 @@ it, and without this it did: of a robot's steps in hard motion, one in a thousan
 and one solution.
 """
 
-from vigym.engine.kernels import arms, axis, between, body, contact, joint, ldu, pairs, touching
+from vigym.engine.kernels import arms, axis, between, body, contact, gear, joint, ldu, pairs, touching
 from vigym.engine.kernels.quaternion import scale, vec
 from vigym.engine.kernels.simd import absolute, block, less, maximum, minimum, on, select, sqrt
 from vigym.engine.kernels.sweep import each_body
@@ -82,6 +82,8 @@ def residual(m, s, t):
     clear_norm(m, s, t)
     body.move_body(m, s, t)
     joint.move_joint(m, s, t)
+    if m.features.gears:
+        gear.move_gear(m, s, t)
     contact.move_contact(m, s, t)
 
 
@@ -171,7 +173,7 @@ def update(m, s, t):
     body.update_body(m, s, t)
     contact.update_contact(m, s, t)
     axis.update_axis(m, s, t)
-    t.untouched = 0.0
+    t.untouched = t.counted = 0.0
 
 
 @block
@@ -205,7 +207,7 @@ def start_search(m, s, t):
     t.caution = t.stuck_at = 1.0
     t.pace = 0.0
     t.stumbled = 0.0
-    t.untouched = 1.0
+    t.untouched, t.counted = 1.0, 0.0
     t.floor = select(less(COLD + 0.5, t.cold), HIGHEST_FLOOR, s.floor)
     t.change = t.surprise = 0.0
     first = less(contact.TICKS - 0.5, t.todo) & less(t.cold, 0.5) & less(t.relax, 0.5)
@@ -242,7 +244,11 @@ def check(m, s, t):
     s.residual = select(live, norm, s.residual)
     live = live & (~done) & finite
     t.live = select(live, 1.0, 0.0)
-    s.iterations = select(live, s.iterations + 1.0, s.iterations)
+    counts = live
+    if m.features.lends:  # what is measured again, because a neighbour lends more (lending.py), counts once
+        counts = live & (~on(t.counted))
+        t.counted = select(live, 1.0, t.counted)
+    s.iterations = select(counts, s.iterations + 1.0, s.iterations)
     t.mu = t.total / maximum(t.count, 1.0)
 
 

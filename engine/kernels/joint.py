@@ -38,6 +38,8 @@ from vigym.engine.kernels.simd import maximum, minimum, on, select
 from vigym.engine.kernels.small import identity
 from vigym.engine.kernels.sweep import each_joint, each_tree_joint
 
+GEAR = 47  # kind of a coupling of axes, which is a loop of gear.py: as a joint, it holds nothing
+
 
 def free(kind):
     """Free translations, free rotations, and whether a law acts on them."""
@@ -82,6 +84,8 @@ def prepare_joint(kind, m, s, t, i):
         if k < kt or kr < 3 or has_law:  # others are known, see ldu.effort_axes
             for j in range(3):
                 t.N[i][k, j] = axis[j]
+        if m.features.gears:
+            store(t.axis0[m.first_axis[i] + k], axis)
         if has_law:
             mass, h = s.mass[c][0], t.h
             swing = cross(rho, axis)
@@ -178,6 +182,8 @@ def move_joint(kind, m, s, t, i):
     for k, axis in enumerate(slides + turns):
         for j in range(3):
             t.S[i][k, j] = axis[j]
+        if m.features.gears:
+            store(t.axis1[a + k], scale(1.0 / dot(axis, axis), axis))
     wrench = vec(t.wrench[i])
     N = mat(t.N[i])
     efforts = [s.effort[a + k][0] for k in range(kt + kr)]

@@ -30,7 +30,8 @@ from vigym.engine.kernels.store import Store
 class Sizes(NamedTuple):
     """Numbers of entities of a mechanism.
 
-    n_joints counts one joint per body, then those that close loops; pieces and couplings are those of loops (loop.py).
+    n_joints counts one joint per body, then loops: joints that close them, and couplings of axes (gear.py), which have
+    n_terms terms. Pieces and couplings are those of loops (loop.py), which have n_ends ends.
     """
 
     n_bodies: int
@@ -45,11 +46,15 @@ class Sizes(NamedTuple):
     n_colliders: int = 0
     n_couples: int = 0  # of colliders that may touch each other
     n_nodes: int = 0  # bodies and loops
+    ground_numbers: int = 1  # of ground of triangles, see collision/terrain.py
+    ground_integers: int = 1
+    n_ends: int = 0
+    n_terms: int = 0
 
 
 COUNTS = (
     *("n_bodies", "n_contacts", "n_axes", "n_joints", "n_loops", "n_pieces", "n_couplings"),
-    *("n_colliders", "n_couples", "n_nodes"),
+    *("n_colliders", "n_couples", "n_nodes", "n_ends"),
 )
 
 
@@ -88,6 +93,9 @@ def model_fields(features, size):
         "child_axes": (j, 3, 3),  # rows: joint axes in the child's frame, and in the parent's
         "parent_axes": (j, 3, 3),
         "slide": (j, 3, 3),  # rows: translation axes in the parent's frame, the free ones last
+        "gear_offset": (loops if size.n_terms else 0, 1),  # of couplings of axes, and of their terms: see gear.py
+        "term_coefficients": (size.n_terms, 4),
+        "term_slides": (size.n_terms, 1),  # 1 for translations, else 0
         "clearance": (c, 1),  # added to the gaps of bodies that cannot move, so that nothing pushes them
     }
     if features.touches:
@@ -95,7 +103,8 @@ def model_fields(features, size):
     shapes = {name: (c, *shape) for name, shape in geometry.fields(features.contact_kinds).items()}
     integers = {
         **scalars(" ".join(COUNTS)),
-        **scalars("max_iterations last_iterations"),  # of Newton: of an attempt, and of those in the shortest parts
+        # of Newton: of an attempt, of those in the shortest parts, of all rounds of lent sliding
+        **scalars("max_iterations last_iterations most_iterations"),
         "order": (n,),  # bodies, parents first
         "child": (j,),
         "parent": (j,),  # world: n
@@ -105,8 +114,14 @@ def model_fields(features, size):
         "axis_body": (size.n_axes,),  # the joint's child
         "group": (n,),  # first of the bodies that joints connect with this one
         "contact_kind": (c,),  # see geometry/
-        "child_piece": (loops,),  # pieces at the two ends of a loop
-        "parent_piece": (loops,),
+        "first_end": (loops + 1,),  # of a loop: child and parent of a joint; those of all joints that a coupling has
+        "end_body": (size.n_ends,),
+        "end_loop": (size.n_ends,),
+        "end_piece": (size.n_ends,),
+        "first_term": (loops + 1,),
+        "term_joint": (size.n_terms,),
+        "term_axis": (size.n_terms,),
+        "term_end": (size.n_terms,),  # the first of two
         "own_coupling": (loops,),
         "first_piece": (n + 2,),  # pieces of each body and of the world, closing ones first
         "first_closing": (n + 2,),  # running count of loops that close there
@@ -225,6 +240,8 @@ def scratch_fields(features, size):
         # above them, whether they only fall; lanes that go on with the same attempt; ticks left and ticks a
         # substep; attempts so far
         **scalars("h rate live good cold lost relax another apart above falling again todo stride attempts"),
+        # of lent sliding: see lending.py
+        **scalars("lending relend counted strayed stretch turned_back turned"),
         # of joints' arms: see arms.py
         **scalars("even even_before next round uneven taut pushed weighed work owed energy_scale"),
         # of the search: see interior_point.py
@@ -294,6 +311,8 @@ def scratch_fields(features, size):
         "g2": (size.n_loops, 6),
         "w_loop": (size.n_loops, 6),
         "loop_rows": (size.n_loops, 6, 6),
+        "axis0": (a if size.n_terms else 0, 3),  # the axis in the world, at the current pose and at the next
+        "axis1": (a if size.n_terms else 0, 3),
         "coordinate": (a, 1),  # of axes with a law, turns counted, at the next pose
         "drive_slope": (a, 1),
         "passive_slope": (a, 1),
@@ -324,6 +343,8 @@ def scratch_fields(features, size):
         "sunk": (c, 1),
         "usual_force": (c, 1),
         "grip": (c, 1),  # normal force that bounds friction in a relaxed step, see cone.py
+        "lent": (c if features.lends else 0, 1),  # sliding that is lent to the gap, m a step, see lending.py
+        "astray": (c if features.lends else 0, 1),  # how much farther the contact slides, m a step
         # of contacts: from the centre of mass to the core point, at the current pose and at the next; rows of d(slip)
         # by dth; axes at the current pose and normal at the next where these are not fixed
         "core0": (c, 3),

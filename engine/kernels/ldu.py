@@ -13,7 +13,7 @@ factorisation is that of the small H. D is not symmetric: forces act at the curr
 A floating body keeps H = D (6x6).
 """
 
-from vigym.engine.kernels import ball, loop, touching
+from vigym.engine.kernels import ball, gear, loop, touching
 from vigym.engine.kernels.axis import NOTHING, change_of_effort, of_pairs
 from vigym.engine.kernels.joint import advance_wrench, free, is_ball, is_floating, wrench_size
 from vigym.engine.kernels.quaternion import add, cross, mat, matvec, matvec_t, scale, store, sub, sum_of, vec
@@ -96,6 +96,8 @@ def known_effort(kind, m, s, t, i, targets):
 def eliminate(kind, m, s, t, i):
     """Factorise body i with its joint and carry D and the affine right-hand side to the parent; r is left at zero, for
     what the corrector adds."""
+    if gear.is_gear(kind):
+        return  # not in the tree
     if m.features.loops:
         border(m).close_loops(m, t, i)
     if m.features.touches:
@@ -193,6 +195,8 @@ def give_parent_rhs(t, i, p, rhat):
 @leaf_to_root
 def eliminate_again(kind, m, s, t, i):
     """Carry a further right-hand side (in r; the corrector's) to the parent, adding to what `eliminate` left."""
+    if gear.is_gear(kind):
+        return  # not in the tree
     if m.features.loops:
         border(m).close_loops_again(m, t, i)
     r = vec(t.r[i])
@@ -226,6 +230,8 @@ def eliminate_again(kind, m, s, t, i):
 @root_to_leaf
 def substitute(kind, m, s, t, i):
     """Motion of body i from that of its parent, root to leaf."""
+    if gear.is_gear(kind):
+        return  # not in the tree
     bordered = m.features.bordered
     if is_floating(kind):
         y = scale(-1.0, lu_solve(mat(t.D[i]), vec(t.rhat[i])))
@@ -274,6 +280,9 @@ def border(m):
 @each_loop_joint
 def open_loops(kind, m, s, t, i):
     """The border of the loops, before the elimination."""
+    if gear.is_gear(kind):
+        gear.open_gear(m, s, t, i)
+        return
     kt, kr, has_law = free(kind)
     stiffness, known = [], [0.0] * (kt + kr)
     turning = ball.ball_stiffness(m, s, t, i, m.first_axis[i] + kt) if kr == 3 and has_law else []
@@ -289,7 +298,7 @@ def open_loops_again(kind, m, s, t, i):
     """The corrector's right-hand side of the loops: efforts on their free axes."""
     kt, kr, has_law = free(kind)
     which, g2 = i - m.n_bodies, [0.0] * 6
-    if has_law and s.features.limits:
+    if has_law and s.features.limits and not gear.is_gear(kind):
         known = known_effort(kind, m, s, t, i, lambda a: (vec(t.lk[a]), NOTHING))
         for q, (_, k) in enumerate(loop.loop_rows(kt, kr, m, t, i)):
             g2[q] = 0.0 if k is None else -1.0 * known[k]
@@ -316,7 +325,7 @@ def solve_world_loops(m, s, t):
 def move_loops(kind, m, s, t, i):
     """Changes of the coordinates of loop joints, from the motion of their bodies."""
     kt, kr, has_law = free(kind)
-    if not has_law:
+    if not has_law or gear.is_gear(kind):
         return
     motions = []
     for body, arm in ((m.child[i], t.rho), (m.parent[i], t.arm)):
@@ -334,7 +343,8 @@ def move_loops(kind, m, s, t, i):
 def update_loops(kind, m, s, t, i):
     """wrench += alpha w, w being along the rows of the loop."""
     which = i - m.n_bodies
-    advance_wrench(t, i, matvec_t(mat(t.loop_rows[which]), vec(t.w_loop[which])))
+    w = vec(t.w_loop[which])
+    advance_wrench(t, i, w if gear.is_gear(kind) else matvec_t(mat(t.loop_rows[which]), w))
 
 
 @each_piece

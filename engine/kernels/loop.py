@@ -82,9 +82,10 @@ def open_loop(kt, kr, m, s, t, i, N, stiffness, turning, known):
         for j in range(6):
             t.loop_rows[loop_index][q, j] = row[j]
     basis = transpose([row for row, _ in rows])
-    own, right, ends = places(m, t, loop_index)
+    own, right = own_block(m, t, loop_index)
     store(own, product(E, basis))
     store(right, g)
+    ends = [end_blocks(m, t, m.first_end[loop_index] + side) for side in range(2)]
     for (C_at, R_at), sign, arm0, arm in zip(ends, (-1.0, 1.0), (t.rho0, t.arm0), (t.rho, t.arm), strict=True):
         C = shift_rows(basis, vec(arm0[i]))
         R = shift_columns(E_rel, scale(-1.0, vec(arm[i])))
@@ -92,15 +93,23 @@ def open_loop(kt, kr, m, s, t, i, N, stiffness, turning, known):
         accumulate(R_at, [scale(-sign, row) for row in R])
 
 
-def places(m, t, which):
-    """Where E and g of a loop are kept, and C and R at its child and its parent."""
+def own_block(m, t, which):
+    """Where E and g of a loop are kept."""
     if m.features.touches:
         from vigym.engine.kernels import touching
 
         node = touching.node_of(m, which)
-        return t.D[node], t.r[node], [touching.end_blocks(m, t, which, side) for side in range(2)]
-    pieces = m.child_piece[which], m.parent_piece[which]
-    return t.E[m.own_coupling[which]], t.g[which], [(t.C[piece], t.R_loop[piece]) for piece in pieces]
+        return t.D[node], t.r[node]
+    return t.E[m.own_coupling[which]], t.g[which]
+
+
+def end_blocks(m, t, end):
+    """C and R of a loop at one of its ends: the child of a joint, then the parent; see gear.py for couplings."""
+    if m.features.touches:
+        edge = t.n_near + end
+        return t.B[t.near_out[edge]], t.B[t.near_in[edge]]
+    piece = m.end_piece[end]
+    return t.C[piece], t.R_loop[piece]
 
 
 def coupling(m, i, a, b):

@@ -44,22 +44,30 @@ def rows(rough, cf, grip, give, a, b, phi, slip):
     return [on[k] * (values[k] - b[k]) for k in range(PAIRS)]
 
 
+def sliding(a, b):
+    """How far the contact slides, m a step."""
+    return a[1]
+
+
 def slopes(a, inverse, normal):
     """1/b (0 for pairs at rest) and q = a/b; in the normal pair `normal`, 1/(s_gamma + give gamma), is in its place."""
     ib = [normal, *(inverse[j] * a[j] for j in range(1, PAIRS))]
     return ib, [a[j] * ib[j] for j in range(PAIRS)]
 
 
-def inverses(rough, give, a, b):
+def inverses(rough, cf, give, lend, a, b):
     """What directions and step lengths share: 1/(a b), 0 for pairs at rest, the inverse of the pivot of psi, and
     1/(s_gamma + give gamma)."""
     on = active(rough)
     inverse, normal = [on[j] / (a[j] * b[j]) for j in range(PAIRS)], 1.0 / (b[0] + give * a[0])
     _, q = slopes(a, inverse, normal)
-    return [*inverse, 1.0 / (1.0 + q[1] * (q[2] + q[3] + q[4] + q[5])), normal]
+    others = q[2] + q[3] + q[4] + q[5]
+    if lend is not None:
+        others = others + lend * cf * q[0]
+    return [*inverse, 1.0 / (1.0 + q[1] * others), normal]
 
 
-def direction(rough, cf, give, a, b, inverse, k, r, dphi, dslip):
+def direction(rough, cf, give, lend, a, b, inverse, k, r, dphi, dslip):
     """Newton direction (da, db) for complementarity targets k, row residuals r and changes of phi and slip:
 
         a db + b da = k,   db = d(row) + r
@@ -74,10 +82,14 @@ def direction(rough, cf, give, a, b, inverse, k, r, dphi, dslip):
     total = beta[0] + beta[1] + beta[2] + beta[3]
     # psi d(s_psi) + s_psi d(psi) = k, divided by s_psi
     da[1] = (c[1] - q[1] * (cf * da[0] - total)) * inverse[PAIRS]
+    if lend is not None:  # s_gamma has lend psi less
+        da[0] = da[0] + lend * q[0] * da[1]
     for j in range(2, PAIRS):
         da[j] = beta[j - 2] - q[j] * da[1]
     db = [dphi + give * da[0] + r[0], cf * da[0] - (da[2] + da[3] + da[4] + da[5]) + r[1]]
     db += [slip[j] + da[1] + r[j] for j in range(2, PAIRS)]
+    if lend is not None:
+        db[0] = db[0] - lend * da[1]
     return da, [on[j] * db[j] for j in range(PAIRS)]
 
 

@@ -1,13 +1,13 @@
 """One time step of one lane group, and of many.
 
 A step of length dt is solved whole. A lane that does not converge, or not to a plausible solution (body.refuse_jump),
-repeats it from other starts (interior_point.py), then with friction bounded by known forces (cone.py), then in halves,
-quarters, ... 256ths; if that fails too, it is left as it was before the step, says so, and takes no part in the
-rest of the call. One whose joints act too far off repeats it with other arms (arms.py). Time is counted in TICKS,
-256ths of dt.
+repeats it from other starts (interior_point.py), then, where bodies may touch, by rounds of convex problems
+(lending.py), then with friction bounded by known forces (cone.py), then in halves, quarters, ... 256ths; if that fails
+too, it is left as it was before the step, says so, and takes no part in the rest of the call. One whose joints act too
+far off repeats it with other arms (arms.py). Time is counted in TICKS, 256ths of dt.
 """
 
-from vigym.engine.kernels import arms, axis, body, contact, impact, joint
+from vigym.engine.kernels import arms, axis, body, contact, impact, joint, lending
 from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.collision.groups import join_energies, join_impacts
@@ -63,11 +63,17 @@ def step(m, states, t, first, last, repeat, resumed):
                 start_rebound(m, s, t)
                 if any_lane(t, "even"):
                     look_back(m, s, t)
-                for iteration in range(m.last_iterations):
+                for iteration in range(m.most_iterations):
+                    if iteration == m.last_iterations:
+                        end_search(m, s, t)
                     residual(m, s, t)
                     if any_lane(t, "even"):
                         even_arms(m, s, t)
                     measure(m, s, t)
+                    if any_lane(t, "lending"):
+                        lend(m, s, t)
+                        if any_lane(t, "relend"):
+                            measure_again(m, s, t)
                     if iteration == m.max_iterations:
                         lose_patience(m, s, t)
                     if not any_lane(t, "live"):
@@ -143,9 +149,31 @@ def start_rebound(m, s, t):
 
 
 @block
+def lend(m, s, t):
+    """Go on with another round of lent sliding where one has ended, but not at Coulomb's law."""
+    if m.features.lends:
+        lending.lend(m, s, t)
+
+
+@block
+def measure_again(m, s, t):
+    """All residuals, once more."""
+    if m.features.lends:
+        residual(m, s, t)
+        even_arms(m, s, t)
+        measure(m, s, t)
+
+
+@block
 def lose_patience(m, s, t):
     """Stop the lanes that can still try much shorter parts."""
-    t.live = select(less(t.stride, PATIENT + 0.5), t.live, 0.0)
+    t.live = select(less(t.stride, PATIENT + 0.5) | on(t.lending), t.live, 0.0)
+
+
+@block
+def end_search(m, s, t):
+    """Stop all lanes but those that lend, whose rounds are one search."""
+    t.live = select(on(t.lending), t.live, 0.0)
 
 
 @block
@@ -228,6 +256,7 @@ def begin(m, s, t):
             t.D[world][k, j] = 0.0
     t.todo = select(on(t.lost), 0.0, TICKS * s.real)
     t.stride, t.even, t.round, t.attempts = TICKS, 0.0, 0.0, 0.0
+    t.lending, t.relend, t.stretch = 0.0, 0.0, 1.0
     t.cold = s.fresh
     if m.features.touches:
         t.look = 0.0
@@ -311,6 +340,7 @@ def book_attempt(m, s, t):
     if m.features.contacts:
         another, relaxed, agrees = on(t.another), on(t.relax), less(t.apart, AGREED)
         elsewhere = failed & (~uneven) & starts_left(t)
+        elsewhere = elsewhere & (~on(t.lending)) if m.features.lends else elsewhere
         cut = failed & relaxed & (~another)
         if m.features.touches:
             closer = failed & on(t.pierced) & less(t.look, LOOKS - 0.5)
@@ -320,6 +350,10 @@ def book_attempt(m, s, t):
         s.relaxed = select(good & relaxed & (~agrees), s.relaxed + 1.0, s.relaxed)
         relax = select(failed & (~cut) & (~uneven) & (~elsewhere), t.relax + 1.0, 0.0)
         cold, even = select(elsewhere, t.cold + 1.0, cold), select(elsewhere, t.even, even)
+        if m.features.lends:
+            lends = less(0.5, relax) & less(relax, 1.5) & less(t.lending, 0.5)
+            lends = (lends & (~missed)) | (missed & on(t.lending))
+            relax, t.lending, t.stretch = select(lends, 0.0, relax), select(lends, 1.0, 0.0), 1.0
         if m.features.touches:
             cold, relax = select(missed, t.cold, cold), select(missed, t.relax, relax)
             even = select(missed, t.even, even)

@@ -33,12 +33,19 @@ class Features(NamedTuple):
     touches: bool = False  # solids that may touch each other
     armature: bool = False  # rotors on free axes
     speeds: bool = False  # limits of the velocity of free axes
+    rims: bool = False  # cylinders among the solids that may touch each other
     curves: bool = False  # motors whose effort falls with speed
+    gears: bool = False  # couplings of axes
 
     @property
     def contacts(self) -> bool:
         """True if anything can touch the ground, or something else."""
         return bool(self.contact_kinds) or self.touches
+
+    @property
+    def lends(self) -> bool:
+        """True if sliding may be lent to gaps, see lending.py."""
+        return self.touches and not self.smooth
 
     @property
     def bordered(self) -> bool:
@@ -48,7 +55,7 @@ class Features(NamedTuple):
     @property
     def balls(self) -> bool:
         """True if a law acts on three free rotations, see ball.py."""
-        return any(kind >= 16 and kind % 4 == 3 for kind in self.joint_kinds)
+        return any(16 <= kind < 32 and kind % 4 == 3 for kind in self.joint_kinds)
 
     @property
     def pairs(self) -> bool:

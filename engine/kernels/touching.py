@@ -140,12 +140,6 @@ def node_of(m, which):
     return m.n_bodies + 1 + which
 
 
-def end_blocks(m, t, which, side):
-    """C and R of a loop at its child (side 0) or parent (1)."""
-    edge = t.n_near + which + which + side
-    return t.B[t.near_out[edge]], t.B[t.near_in[edge]]
-
-
 def each_closing(m, i, body, backwards=False):
     """Run body(node, which) over the loops whose sides meet in body i, in the order of elimination or backwards."""
     first, last = loop.closing(m, i)

@@ -11,11 +11,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
+import numpy as np
+
 from vigym.engine.collider import Collider, PairLaw
 from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree
+from vigym.engine.height_field import HeightField
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.shapes import Box, Capsule, Plane, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.formats.couples import laws
 from vigym.formats.mjcf.rebound import bouncing
 from vigym.formats.text import text
@@ -43,6 +46,7 @@ def collider_names(mechanism: Mechanism) -> list[str]:
 
 
 def add_colliders(
+    root: ET.Element,
     mechanism: Mechanism,
     tree: Tree,
     elements: Mapping[str, ET.Element],
@@ -54,12 +58,16 @@ def add_colliders(
     colliders, couples, names = mechanism.colliders, mechanism.couples, collider_names(mechanism)
     welded = _welded(mechanism, tree)
     _check(mechanism, welded)
+    fields = _fields(colliders, root)
     written = {k for k, c in enumerate(colliders) if _possible(c, welded)}  # nothing touches the others
     common = laws(mechanism)
     free = _open(colliders, common) & written
     for k, (collider, name) in enumerate(zip(colliders, names, strict=True)):
         if k in written:
-            ET.SubElement(elements[collider.body], "geom", {"name": name, **_geom(collider, k in free)})
+            geom = {"name": name, **_geom(collider, k in free)}
+            if isinstance(collider.shape, HeightField):
+                geom["hfield"] = fields[k]
+            ET.SubElement(elements[collider.body], "geom", geom)
     own = _found(colliders, free, welded)
     if own:
         ET.SubElement(option, "flag", filterparent="disable")
@@ -119,6 +127,25 @@ def _possible(collider: Collider, welded: Mapping[str, str]) -> bool:
     return not isinstance(collider.shape, Plane) or welded[collider.body] == "world"
 
 
+def _fields(colliders: Sequence[Collider], root: ET.Element) -> dict[int, str]:
+    """Assets of the height fields; their names, by the number of the collider.
+
+    MuJoCo scales heights from 0 to 1, takes the row of largest y first, and gives the solid a bottom."""
+    names: dict[int, str] = {}
+    for k, collider in enumerate(colliders):
+        if isinstance(collider.shape, HeightField):
+            if not names:
+                asset = ET.SubElement(root, "asset")
+            heights, (x, y) = collider.shape.heights, collider.shape.size
+            size = [0.5 * x, 0.5 * y, float(np.ptp(heights)) or 1.0, max(x, y)]
+            names[k] = f"field {k}"
+            rows, columns = map(str, heights.shape)
+            elevation = text(((heights[::-1] - heights.min()) / size[2]).ravel())
+            given = {"name": names[k], "nrow": rows, "ncol": columns, "size": text(size), "elevation": elevation}
+            ET.SubElement(asset, "hfield", given)
+    return names
+
+
 def _condim(friction: float) -> str:
     return "3" if friction > 0 else "1"
 
@@ -133,10 +160,18 @@ def _geom(collider: Collider, free: bool) -> dict[str, str]:
             kind, size = "capsule", [radius, 0.5 * length]
         case Box(size=edges):
             kind, size = "box", [0.5 * edge for edge in edges]
+        case HeightField():
+            kind, size = "hfield", []
+        case Cylinder(radius=radius, length=length):
+            kind, size = "cylinder", [radius, 0.5 * length]
         case _:
             kind, size = "plane", [0.0, 0.0, 1.0]
+    position = shape.position
+    if isinstance(shape, HeightField):  # MuJoCo's begins with its least height
+        position = tuple(np.array(position) + shape.heights.min() * collider.rotation[:, 2])
     bit = "1" if free else "0"
-    found = {"type": kind, "size": text(size), "pos": text(shape.position), "quat": text(shape.orientation)}
+    found = {"type": kind, "pos": text(position), "quat": text(shape.orientation)}
+    found |= {"size": text(size)} if size else {}
     found |= {"contype": bit, "conaffinity": bit}
     return found | ({"condim": _condim(collider.friction), "friction": text([collider.friction, 0, 0])} if free else {})
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from vigym.engine.coupling import axis_labels
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
@@ -71,23 +72,28 @@ def _close(mechanism: Mechanism, model: Any, rigid: Rigid, k: int, name: str, no
 def _couple(mechanism: Mechanism, model: Any, k: int, name: str, axes: Axes, notes: Notes) -> None:
     """q1 - q1_0 = sum c_i (q2 - q2_0)^i, in the engine's coordinates y = s (q - q_0)."""
     one, two, coefficients = int(model.eq_obj1id[k]), int(model.eq_obj2id[k]), model.eq_data[k, :5]
-    add = getattr(mechanism, "add_coupling", None)
-    if add is None or two < 0 or np.any(coefficients[2:]):
-        notes.refuse(f"equality {name!r} of joints, or its higher powers")
+    if two < 0:
+        notes.refuse(f"equality {name!r} that holds a joint in its place")
         return
-    (joint1, s1), (joint2, s2) = (_axis(model, j, axes, mechanism) for j in (one, two))
-    if joint1 is None or joint2 is None:
-        notes.refuse(f"equality {name!r} of joints that share a body with others")
+    (first, s1), (second, s2) = (_axis(model, j, axes, mechanism) for j in (one, two))
+    polynomial = s1 * s2 ** np.arange(5) * coefficients
+    try:
+        mechanism.add_coupling(name, first, second, polynomial=polynomial)
         return
-    add(name, joint1, joint2, ratio=float(s1 * s2 * coefficients[1]), offset=float(s1 * coefficients[0]))
+    except MechanismError as cause:
+        problem = str(cause)
+    offset, ratio, *higher = polynomial
+    if ratio and not any(higher):  # the other way round, where the first joint follows already
+        try:
+            mechanism.add_coupling(name, second, first, ratio=1.0 / ratio, offset=-offset / ratio)
+            return
+        except MechanismError:
+            pass
+    notes.refuse(f"equality {name!r} of joints ({problem})")
 
 
-def _axis(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str | None, float]:
-    """Name of the engine's joint that has the axis of a scalar joint alone, and its sign."""
+def _axis(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str, float]:
+    """Name of the engine's axis of a scalar joint, and its sign."""
     place = axes.qvel.index(int(model.jnt_dofadr[j]))
-    number, count = axes.axis[place], 0
-    for joint in mechanism.joints:
-        if count == number and joint.n_free == 1:
-            return joint.name, axes.sign[place]
-        count += joint.n_free
-    return None, 1.0
+    labels = [label for joint in mechanism.joints for label in axis_labels(joint)]
+    return labels[axes.axis[place]], axes.sign[place]

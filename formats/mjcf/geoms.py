@@ -5,7 +5,6 @@ from itertools import combinations
 from typing import Any
 
 from vigym.engine import shapes as kinds_of_shapes
-from vigym.engine.collider import KINDS
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
@@ -46,7 +45,7 @@ class Geoms:
             look = None if isinstance(shape, Plane) else self.looks.of(g, shape)
             if look is not None:
                 (seen if self.looks.shown(g) else unseen).setdefault(body, []).append(look)
-            if g in able and isinstance(shape, KINDS):
+            if g in able and isinstance(shape, (Sphere, Capsule, Box, Plane)):
                 if body == WORLD and isinstance(shape, Shape):  # which would be drawn: see `seen`
                     shape = replace(shape, color=HIDDEN)
                 friction = float(model.geom_friction[g, 0]) if model.geom_condim[g] > 1 else 0.0

@@ -87,9 +87,10 @@ def to_mjcf(
             _joints(elements[body.name], joint, integrator == "Euler")
             _drives(actuator, joint, integrator == "Euler")
     _loops(mechanism, tree, elements, equality, planar_loops)
+    _couplings(mechanism, tree, equality)
     stiffness = SOLREF if solref is None else solref
     _contacts(mechanism, elements, contact, stiffness)
-    add_colliders(mechanism, tree, elements, option, contact, stiffness)
+    add_colliders(root, mechanism, tree, elements, option, contact, stiffness)
     ET.indent(root)
     return ET.tostring(root, encoding="unicode")
 
@@ -224,6 +225,19 @@ def _contacts(
         if c.restitution > 0:
             pair["solref"] = text(bouncing(c.restitution, solref))
         ET.SubElement(contact, "pair", pair)
+
+
+def _couplings(mechanism: Mechanism, tree: Tree, equality: ET.Element) -> None:
+    """Couplings of one axis to another; coordinates are zero where those of MuJoCo are."""
+    closing = {mechanism.joints[j].name for j in tree.loops}
+    for coupling in mechanism.couplings:
+        if len(coupling.leaders) > 1 or closing & {axis.joint for axis in coupling.axes}:
+            raise MechanismError(
+                f"coupling {coupling.name!r}: MuJoCo has none of several leaders, nor where a loop closes"
+            )
+        names = [axis_names(mechanism.joint(axis.joint))[axis.number] for axis in coupling.axes]
+        coefficients = text([coupling.offset, *coupling.coefficients[0]])
+        ET.SubElement(equality, "joint", name=coupling.name, joint1=names[0], joint2=names[1], polycoef=coefficients)
 
 
 def _refuse(joint: Joint, condition: bool | np.bool_, what: str) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from vigym.engine.collider import Collider, pair_law
+from vigym.engine.collider import GROUNDS, Collider, pair_law
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.shapes import Box, Capsule, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.formats.couples import laws
 from vigym.formats.pybullet.ground import Surface, set_surface, surface_of
 from vigym.formats.pybullet.handle import Handle, Link, module
@@ -23,6 +23,10 @@ MOST_FRICTION = 10.0  # of a pair of links: PyBullet cuts off what is above
 
 def check_colliders(mechanism: Mechanism) -> None:
     """MechanismError for the first couple of colliders whose surfaces PyBullet cannot have."""
+    for collider in mechanism.colliders:
+        if isinstance(collider.shape, GROUNDS):
+            kind = type(collider.shape).__name__
+            raise MechanismError(f"collider {collider.name!r}: a {kind} is not converted to PyBullet")
     for couple, law in laws(mechanism).items():
         first, second = pair = [mechanism.colliders[k] for k in couple]
         what = f"colliders {first.name!r} and {second.name!r}"
@@ -65,6 +69,8 @@ def _fixed(collider: Collider, client: int) -> Link:
             solid = {"shapeType": p.GEOM_CAPSULE, "radius": radius, "height": length}
         case Box(size=edges):
             solid = {"shapeType": p.GEOM_BOX, "halfExtents": [0.5 * edge for edge in edges]}
+        case Cylinder(radius=radius, length=length):
+            solid = {"shapeType": p.GEOM_CYLINDER, "radius": radius, "height": length}
         case _:
             solid = {"shapeType": p.GEOM_PLANE, "planeNormal": [0.0, 0.0, 1.0]}
     number = p.createMultiBody(

@@ -44,6 +44,8 @@ def to_pybullet(
     p = module()
     check_colliders(mechanism)
     leave_out_velocity_limits(mechanism, "PyBullet")
+    for coupling in mechanism.couplings:
+        raise MechanismError(f"coupling {coupling.name!r}: couplings of joints are not converted to PyBullet")
     client = p.connect(p.DIRECT) if client is None else client
     handle = Handle(client, mechanism, maximal)
     p.setGravity(*mechanism.gravity, physicsClientId=client)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.errors import InputError
 from vigym.engine.joint import Joint
-from vigym.engine.model import has_law
+from vigym.engine.joint_kinds import has_law
 from vigym.engine.rotation import conjugate, from_rotation_vector, multiply, rotate, to_rotation_vector
 from vigym.engine.validation import Array
 from vigym.formats.pybullet.urdf_text import parts

@@ -12,7 +12,7 @@ from vigym.engine.contact import Contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
 from vigym.engine.rotation import from_matrix, rotation_matrix
-from vigym.engine.shapes import Box, Capsule, Sphere
+from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.validation import Array
 from vigym.formats.text import text
 
@@ -139,6 +139,8 @@ def _collisions(link: ET.Element, group: Group, origin: Array) -> None:
                 ET.SubElement(geometry, "capsule", radius=repr(radius), length=repr(length))
             case Box(size=edges):
                 ET.SubElement(geometry, "box", size=text(edges))
+            case Cylinder(radius=radius, length=length):
+                ET.SubElement(geometry, "cylinder", radius=repr(radius), length=repr(length))
             case _:
                 ET.SubElement(geometry, "plane", normal="0 0 1")
 

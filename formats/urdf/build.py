@@ -27,7 +27,7 @@ def build(arrangement: Arrangement, joints: Sequence[JointPart], velocity_limits
     mechanism = Mechanism()
     for group in arrangement.bodies():
         rest = arrangement.rest[group.name]
-        with _place_of(group.members[0][0].element):
+        with place_of(group.members[0][0].element):
             mechanism.add_body(
                 group.name,
                 mass=group.mass,
@@ -38,7 +38,7 @@ def build(arrangement: Arrangement, joints: Sequence[JointPart], velocity_limits
             )
     for joint in joints:
         if joint.kind != "fixed":
-            with _place_of(joint.element):
+            with place_of(joint.element):
                 _add_joint(mechanism, joint, arrangement, velocity_limits)
     return mechanism
 
@@ -79,7 +79,7 @@ def add_contacts(
         if count > MOST_CONTACTS:
             raise link.element.error(f"there are more than {MOST_CONTACTS:,} contacts; choose links with contacts=")
         for k, (point, radius) in enumerate(spheres):
-            with _place_of(link.element):
+            with place_of(link.element):
                 mechanism.add_contact(
                     name if len(spheres) == 1 else f"{name} {k}",
                     body=group.name,
@@ -90,7 +90,7 @@ def add_contacts(
 
 
 @contextmanager
-def _place_of(element: Element) -> Iterator[None]:
+def place_of(element: Element) -> Iterator[None]:
     """Say where in the file the cause of the engine's errors is."""
     try:
         yield

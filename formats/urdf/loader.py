@@ -1,6 +1,6 @@
 """URDF files: `load_urdf` gives a mechanism, `read_urdf` also what a mechanism has no place for."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -30,7 +30,7 @@ from vigym.engine.validation import (
     words,
 )
 from vigym.formats.meshes import check_extra
-from vigym.formats.urdf.build import add_contacts, build
+from vigym.formats.urdf.build import add_contacts, build, place_of
 from vigym.formats.urdf.contact import CYLINDERS
 from vigym.formats.urdf.parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
 from vigym.formats.urdf.surfaces import visual_surfaces
@@ -39,7 +39,7 @@ from vigym.formats.urdf.xml import Element, UrdfError, UrdfWarning, parse
 
 __all__ = ["LinkFrame", "Mesh", "Mimic", "UrdfError", "UrdfModel", "UrdfWarning", "load_urdf", "read_urdf"]
 
-MIMIC = ("error", "free")
+MIMIC = ("couple", "error", "free")
 MOST_LINKS = 10_000
 Named = TypeVar("Named", Link, JointPart)
 Gain = float | Mapping[str, ArrayLike]
@@ -78,8 +78,8 @@ class UrdfModel:
 
     name: of the robot. path: of the file. mechanism: what is simulated.
     links: by name, in the order of the file. meshes: visual ones.
-    velocity_limits: by joint name, m/s or rad/s, as the file has them. mimics: joints that the file couples
-    to others and that were left free. warnings: what was mended or left out.
+    velocity_limits: by joint name, m/s or rad/s, as the file has them. mimics: joints that the file couples to others,
+    whether the mechanism does or not. warnings: what was mended or left out.
     """
 
     name: str
@@ -135,7 +135,7 @@ def read_urdf(
     orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
     cylinders: str = "rim",
     rim_points: int = 8,
-    mimic: str = "error",
+    mimic: str = "couple",
     default_mass: float = 0.0,
     repair_inertia: bool = True,
     meshes: bool | None = None,
@@ -144,7 +144,8 @@ def read_urdf(
 
     floating: the root link flies freely; otherwise it is fixed to the world and becomes part of it.
     kp, kd: gains of PD drives, N m/rad and N m s/rad (N/m and N s/m of slides): a number for all moving joints, or a
-        dict by joint name; a drive's effort is limited by the file's <limit effort>.
+        dict by joint name; a drive's effort is limited by the file's <limit effort>. Joints that follow others get
+        none from a number.
     velocity_limits: joints keep to the file's <limit velocity>; False leaves their velocities free.
     contacts: names of the links whose collision shapes may touch the ground z = 0; None is all links of a floating
         robot and none of a fixed one.
@@ -152,7 +153,8 @@ def read_urdf(
     packages: folder of each package, for package:// paths; else the folders above the file are searched.
     position, orientation: (3,) m and (4,) scalar first, of the root link's frame in the world.
     cylinders: "rim", contact points around both ends, `rim_points` each; or "spheres", of the cylinder's radius.
-    mimic: "error" refuses coupled joints, "free" leaves them uncoupled.
+    mimic: "couple" makes joints that <mimic> others followers (`Mechanism.add_coupling`, named as the joint), "error"
+        refuses them, "free" leaves them uncoupled.
     default_mass: kg, of links without <inertial>; their inertia is as many kg m^2 about each axis (PyBullet: 1).
     repair_inertia: mend, with a warning, inertias that no solid can have; False makes them an error.
     meshes: draw visual meshes (OBJ, STL, DAE), which needs the extra `meshes`; False draws collision shapes instead;
@@ -186,7 +188,11 @@ def read_urdf(
         if not arrangement.bodies():
             raise robot.error("nothing in it can move; load it with floating=True, or leave it out")
         mechanism = build(arrangement, list(joints.values()), velocity_limits)
-        for name, gains in _drives(robot, joints, {"kp": kp, "kd": kd}).items():
+        followers = mimics if mimic == "couple" else {}
+        for name, own in followers.items():
+            with place_of(joints[name].element.need("mimic")):
+                mechanism.add_coupling(name, name, own.joint, ratio=own.multiplier, offset=own.offset)
+        for name, gains in _drives(robot, joints, {"kp": kp, "kd": kd}, followers).items():
             mechanism.set_drive(name, **gains)
         mechanism.add_scenery(shape for group in arrangement.fixed() for shape in group.shapes())
         touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating)]
@@ -233,8 +239,10 @@ def _by_name(parts: Iterable[Named]) -> dict[str, Named]:
     return found
 
 
-def _drives(robot: Element, joints: Mapping[str, JointPart], given: Mapping[str, Gain]) -> dict[str, dict[str, Any]]:
-    """Gains by joint name, of the joints that have some."""
+def _drives(
+    robot: Element, joints: Mapping[str, JointPart], given: Mapping[str, Gain], followers: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """Gains by joint name, of the joints that have some; `followers` have none but by name."""
     found: dict[str, dict[str, Any]] = {}
     moving = [name for name, joint in joints.items() if joint.kind not in ("fixed", "floating")]
     for gain, value in given.items():
@@ -247,7 +255,8 @@ def _drives(robot: Element, joints: Mapping[str, JointPart], given: Mapping[str,
                     raise robot.error(f"{gain}: joint {show(name)} {why}")
         elif number(value, gain, at_least=0.0) == 0.0:
             continue
-        gains = value if isinstance(value, Mapping) else dict.fromkeys(moving, value)
+        leaders = [name for name in moving if name not in followers]
+        gains = value if isinstance(value, Mapping) else dict.fromkeys(leaders, value)
         for name, own in gains.items():
             found.setdefault(name, {})[gain] = own
     return found
@@ -262,11 +271,12 @@ def _mimics(joints: Mapping[str, JointPart], mimic: str) -> dict[str, Mimic]:
         leader, element = joint.mimic.joint, joint.element.need("mimic")
         if leader not in joints:
             raise element.error(f"joint {leader!r} is unknown; {suggestion(leader, joints)}")
-        problem = f"joint {name!r} follows {leader!r}, a coupling that the engine does not have"
-        if mimic == "error":
-            raise element.error(f"{problem}; remove it, or give mimic='free' to leave the joint uncoupled")
-        element.note(f"{problem}; left free")
         found[name] = joint.mimic
+        problem = f"joint {name!r} follows {leader!r}"
+        if mimic == "error":
+            raise element.error(f"{problem}; remove it, or give mimic='couple', or 'free' to leave it uncoupled")
+        if mimic == "free":
+            element.note(f"{problem}, a coupling that is left out")
     return found
 
 

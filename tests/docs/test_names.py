@@ -20,6 +20,7 @@ import pytest
 import vigym
 from vigym.envs.env import RobotEnv
 from vigym.envs.vector import RobotVectorEnv
+from vigym.moved import new_name
 
 ROOT = Path(__file__).parents[2]
 SKIPPED = {"CHANGELOG.md"}  # tells of what is no more
@@ -53,7 +54,7 @@ OTHERS = {
     ".mypy_cache",
     ".hypothesis",
 }
-FOREIGN = {"data", "pybullet"}  # MuJoCo's, and the library that a folder is named after
+FOREIGN = {"data", "jax", "pybullet", "torch"}  # MuJoCo's, and libraries that folders and modules are named after
 
 
 @cache
@@ -193,6 +194,8 @@ def missing_names(line: str, here: str) -> Iterator[str]:
 
 def in_the_package(parts: list[str]) -> bool:
     """True if `vigym.` with these parts is a module, or something in one."""
+    if moved := new_name(".".join(["vigym", *parts])):
+        parts = moved.split(".")[1:]
     folder, file = ROOT, ROOT / "__init__.py"
     for k, part in enumerate(parts):
         if file.name == "__init__.py" and (folder / f"{part}.py").is_file():

@@ -14,6 +14,7 @@ PAGES = (
     "README.md",
     "docs/accuracy.md",
     "docs/contact.md",
+    "docs/gradients.md",
     "docs/simulation.md",
     "docs/pictures.md",
     "docs/replay.md",
@@ -47,8 +48,9 @@ def test_the_readme_has_snippets_and_exactly_two_commands() -> None:
 @pytest.mark.parametrize(("page", "line"), SNIPPETS)
 def test_snippet_runs(page: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    if "import pybullet" in SNIPPETS[page, line]:
-        pytest.importorskip("pybullet")
+    for module in ("pybullet", "torch"):
+        if f"import {module}" in SNIPPETS[page, line]:
+            pytest.importorskip(module)
     source = "\n" * line + SNIPPETS[page, line]  # so that a traceback names the line of the page
     exec(compile(source, ROOT / page, "exec"), {"__name__": "__main__"})
 

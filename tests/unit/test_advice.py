@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from vigym import Box, Cylinder, Mechanism, MechanismWarning, Simulator, Sphere
+from vigym import Box, Hull, Mechanism, MechanismWarning, Simulator, Sphere
 
 
 def told(m: Mechanism) -> list[str]:
@@ -81,25 +81,28 @@ def test_a_body_that_passes_what_stops_others():
     assert "m.add_contact" in text
 
 
-def test_cylinders_that_pass_through_others():
+TETRAHEDRON = Hull([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
+
+
+def test_hulls_that_pass_through_others():
     m = Mechanism()
-    m.add_body("rod", mass=1.0, shapes=[Cylinder(0.02, 1.0)])
+    m.add_body("rod", mass=1.0, shapes=[TETRAHEDRON])
     m.add_joint("hinge", "revolute", "world", "rod", child_anchor=(0, 0, 0.5))
     assert told(m) == []  # nothing is there that it could touch
     m.add_ground()
     assert told(m) == []  # the world is its neighbour
     m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(0, 0, 3))
     (text,) = told(m)
-    assert text.startswith("body 'rod' will pass through others: a Cylinder touches nothing yet")
-    m.add_body("drum", mass=1.0, shapes=[Cylinder(0.2, 0.3)], position=(2, 0, 3))
+    assert text.startswith("body 'rod' will pass through others: a Hull touches nothing yet")
+    m.add_body("drum", mass=1.0, shapes=[TETRAHEDRON], position=(2, 0, 3))
     falls, passes = told(m)
     assert falls.startswith("body 'drum' will fall")
-    assert "a Cylinder touches nothing yet" in falls
+    assert "a Hull touches nothing yet" in falls
     assert passes == text
 
 
-def test_cylinders_that_should_touch_nothing_are_not_told_of():
+def test_hulls_that_should_touch_nothing_are_not_told_of():
     m = with_ground()
-    m.add_body("rod", mass=1.0, shapes=[Cylinder(0.02, 1.0)], collide=False)
+    m.add_body("rod", mass=1.0, shapes=[TETRAHEDRON], collide=False)
     m.add_joint("hook", "spherical", "cube 0", "rod")
     assert told(m) == []

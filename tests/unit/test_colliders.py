@@ -4,8 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from vigym import Box, Capsule, Cylinder, InputError, Mechanism, MechanismError, Plane, Simulator, Sphere, StateError
+from vigym import Box, Capsule, Hull, InputError, Mechanism, MechanismError, Plane, Simulator, Sphere, StateError
 
+TETRAHEDRON = Hull([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
 KINDS = {"sphere": 0, "capsule": 1, "box": 2}
 
 
@@ -99,7 +100,7 @@ def test_shapes_of_a_body_as_colliders():
         ("dumbbell", "dumbbell", 0.3),
         ("dumbbell 1", "dumbbell", 0.3),
     ]
-    m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.2)])  # touches nothing yet
+    m.add_body("rock", mass=1.0, shapes=[TETRAHEDRON])  # touches nothing yet
     m.add_body("ghost", mass=1.0, shapes=[Sphere(0.1)], collide=False)
     m.add_body("painted", mass=1.0, inertia=(1.0, 1.0, 1.0), visuals=[Sphere(0.1)])
     assert len(m.colliders) == 2
@@ -205,7 +206,7 @@ def test_a_start_with_overlap_is_refused():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"shape": Cylinder(0.1, 0.2)}, "shape must be a Sphere, Capsule, Box or Plane"),
+        ({"shape": TETRAHEDRON}, "shape must be a Sphere, Capsule, Box, Plane, Cylinder"),
         ({"body": "nobody"}, "'nobody' is unknown"),
         ({"name": "first"}, "exists already"),
         ({"friction": -1.0}, "friction"),

@@ -188,3 +188,15 @@ def test_an_effort_beyond_its_limit_has_no_effect():
     effort = sim.gradients().effort[0]
     assert not effort[:, 0].any()
     assert effort[:, 1].any()
+
+
+def test_gradients_are_a_mapping():
+    box = Mechanism()
+    box.add_body("box", mass=1.0, inertia=np.eye(3))
+    sim = Simulator(box, dt=0.01)
+    sim.step()
+    found = sim.gradients("mass")
+    assert list(found) == found.keys() == ["state", "effort", "mass"]
+    assert dict(found)["mass"] is found["mass"]
+    with pytest.raises(InputError, match="'friction' were not asked for"):
+        found["friction"]

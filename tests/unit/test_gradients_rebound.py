@@ -152,3 +152,18 @@ def test_a_rebound_that_was_lowered_has_none():
     sim.step()
     with pytest.raises(InputError, match="environment 0 has no gradients: the rebound in its last step was lowered"):
         sim.gradients()
+
+
+def test_beside_others_it_has_derivatives_of_zero():
+    mechanism, start = egg(0.0)
+    sim = Simulator(mechanism, dt=0.005, tolerance=1e-7, num_envs=2)
+    sim._lanes.set("restitution", np.array([[3.0], [0.5]]))
+    sim.set_state(**start)
+    sim.step()
+    sim.step()
+    found, bar = sim.gradients("mass"), np.ones((2, 12))
+    pulled, moved = sim.vjp(bar), sim.jvp(state=bar)
+    assert found.status.tolist() == pulled.status.tolist() == ["lowered", "ok"]
+    for array in (found.state, found["mass"], pulled["state"], moved):
+        assert not array[0].any()
+        assert array[1].any()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rows_of_joints import joint_rows
 
-from vigym import Box, Capsule, Mechanism, Simulator, Sphere, StateError
+from vigym import Box, Capsule, Cylinder, Mechanism, Plane, Simulator, Sphere, StateError
 from vigym.engine.collider import Collider
 from vigym.engine.kernels import axis, body, contact, joint, layout, ldu, loop
 from vigym.engine.kernels.collision import manifold
@@ -157,6 +157,23 @@ def test_newton_where_bodies_touch(cone):
         sim.set_state(v=rng.normal(size=(4, 3)), w=2 * rng.normal(size=(4, 3)))
         found |= check(sim)
     assert found == {manifold.FACE, manifold.EDGES, manifold.POINTS, manifold.LINE}
+
+
+def test_newton_where_rims_touch():
+    """Leaning, and rolling on both rims; on planes of the world and of bodies, which may be the first of the pair."""
+    rng = np.random.default_rng(3)
+    for k in range(6):
+        m = Mechanism()
+        m.add_body("tray", mass=2.0, inertia=(0.3, 0.2, 0.4), position=(0, 0, -0.1), orientation=random_turn(rng))
+        turn = m.bodies[0].orientation
+        m.add_collider("tray", "tray", Plane(orientation=turn * [1, -1, -1, -1]))
+        lying = (np.sqrt(0.5), np.sqrt(0.5), 0, 0)
+        m.add_body("drum", mass=1.0, shapes=[Cylinder(0.1, 0.15)], position=(0, 0, 0.101),
+                   orientation=lying if k % 2 else random_turn(rng))  # fmt: skip
+        m.add_ground() if k > 2 else None
+        sim = Simulator(m, dt=DT, compiled=False, overlap="keep")
+        sim.set_state(v=rng.normal(size=(2, 3)), w=2 * rng.normal(size=(2, 3)), overlap="keep")
+        assert manifold.RIM in check(sim)
 
 
 def test_newton_where_a_chain_touches_itself():

@@ -12,7 +12,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("engine", "envs", "view", "formats", "assets", "training", "benchmarks")
+FOLDERS = ("bridges", "engine", "envs", "view", "formats", "assets", "training", "benchmarks")
 MAX_LINES = 400
 
 # What a module of each layer may import of vigym. "vigym" is the public list itself, for the layers
@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "vigym.engine": ("vigym.engine",),
     "vigym.view": ("vigym.view", "vigym.engine"),
     "vigym.formats": ("vigym.formats", "vigym.engine"),
+    "vigym.bridges": ("vigym.bridges", "vigym.engine"),
     "vigym.assets": ("vigym.assets", "vigym.formats", "vigym.engine"),
     "vigym.envs": ("vigym.envs", "vigym.view", "vigym.assets", "vigym.formats", "vigym.engine"),
     "vigym.training": ("vigym", "vigym.training", "vigym.envs", "vigym.assets", "vigym.engine"),

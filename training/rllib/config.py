@@ -70,7 +70,9 @@ def restarted() -> bool:
 def make_env(context: Any) -> gym.vector.VectorEnv:
     """The batch of a runner, in mode NEXT_STEP, which is what RLlib expects."""
     options = dict(context)
-    return Plain(gym.make_vec(f"vigym:{options.pop('env_id')}", autoreset_mode="NextStep", **options))
+    env_id = options.pop("env_id")
+    name = env_id if ":" in env_id else f"vigym:{env_id}"  # a module to import: runners are other processes
+    return Plain(gym.make_vec(name, autoreset_mode="NextStep", **options))
 
 
 class Module(DefaultPPOTorchRLModule):

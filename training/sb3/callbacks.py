@@ -21,12 +21,16 @@ class Progress(BaseCallback):
         self.total = total
 
     def _on_training_start(self) -> None:
-        self.bar = tqdm(total=self.total, initial=self.num_timesteps, unit="step", unit_scale=True, smoothing=0.05)
+        self.bar: tqdm | None = None
 
     def _on_step(self) -> bool:
+        if self.bar is None:  # after the first step, which may have compiled: speed is of those after it
+            steps = self.num_timesteps
+            self.bar = tqdm(total=self.total, initial=steps, unit="step", unit_scale=True, smoothing=0.05)
         return True
 
     def _on_rollout_end(self) -> None:
+        assert self.bar is not None
         self.bar.update(self.num_timesteps - self.bar.n)
         if self.model.ep_info_buffer:
             told = {"return": f"{safe_mean([episode['r'] for episode in self.model.ep_info_buffer]):.1f}"}
@@ -35,7 +39,27 @@ class Progress(BaseCallback):
             self.bar.set_postfix(told, refresh=False)
 
     def _on_training_end(self) -> None:
-        self.bar.close()
+        if self.bar is not None:
+            self.bar.close()
+
+
+class RewardTerms(BaseCallback):
+    """Curves of the terms of the reward, reward/NAME: means over the control steps of a rollout."""
+
+    def _on_training_start(self) -> None:
+        self.sums: dict[str, float] = {}
+        self.count = 0
+
+    def _on_step(self) -> bool:
+        for name, total in self.training_env.get_attr("reward_terms", 0)[0].items():
+            self.sums[name] = self.sums.get(name, 0.0) + total
+        self.count += 1
+        return True
+
+    def _on_rollout_end(self) -> None:
+        for name, total in self.sums.items():
+            self.logger.record(f"reward/{name}", total / self.count)
+        self.sums, self.count = {}, 0
 
 
 class Evaluation(BaseCallback):

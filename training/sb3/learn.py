@@ -10,7 +10,7 @@ from vigym.engine.errors import InputError
 from vigym.training.evaluations import Evaluations
 from vigym.training.runs import TIMES, Run, write_json
 from vigym.training.sb3 import checkpoints, monitor
-from vigym.training.sb3.callbacks import Checkpoints, Evaluation, Progress
+from vigym.training.sb3.callbacks import Checkpoints, Evaluation, Progress, RewardTerms
 from vigym.training.sb3.models import build, use_logger
 from vigym.training.stopping import Stop
 
@@ -38,14 +38,14 @@ def learn(run: Run, *, resumed: bool) -> None:
     total = run.settings["n_timesteps"]
     with Stop() as stop:
         evaluation, keeper = Evaluation(evaluations), Checkpoints(evaluations, spent, stop)
-        callbacks = CallbackList([evaluation, keeper, Progress(total)])
+        callbacks = CallbackList([evaluation, keeper, RewardTerms(), Progress(total)])
         model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=not resumed)
     if keeper.stopped:
         at = checkpoints.found(run.folder)[-1]
         print(f"stopped after {at} steps; vigym train --resume {run.folder} goes on")
         return
     evaluation.evaluate()
-    write_whole(run.folder / f"{run.env_id}.zip", model.save, checked=True)
+    write_whole(run.folder / f"{run.name}.zip", model.save, checked=True)
     if (normalize := model.get_vec_normalize_env()) is not None:
         write_whole(run.details / "vecnormalize.pkl", lambda path: normalize.save(str(path)), checked=True)
     model.logger.dump(model.num_timesteps)

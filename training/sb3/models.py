@@ -14,12 +14,15 @@ from torch.utils.tensorboard import SummaryWriter
 from vigym.engine.errors import InputError
 from vigym.engine.validation import show
 from vigym.envs.controllers.learned import ACTIVATIONS
+from vigym.envs.words import suggestion
 from vigym.training.runs import Run
 from vigym.training.sb3.monitor import monitored
 from vigym.training.sb3.schedule import Linear
 from vigym.training.sb3.vec_env import NativeVecEnv
 
 POSITIVE = ("n_steps", "batch_size", "n_epochs", "buffer_size", "train_freq")
+# Arguments of SB3's algorithms that `build` passes itself
+CHOSEN = ("policy", "env", "policy_kwargs", "seed", "device", "tensorboard_log", "_init_setup_model")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
 
 
@@ -55,8 +58,12 @@ def build(run: Run, *, append: bool = False) -> BaseAlgorithm:
 
 def check_settings(algorithm: type[BaseAlgorithm], settings: dict[str, Any]) -> None:
     """InputError for hyperparameters that SB3 would stumble over only while it learns: where its own value is a number,
-    it takes a number (or a schedule), where that is an integer, an integer."""
+    it takes a number (or a schedule), where that is an integer, an integer. Unknown names are an error, too."""
+    known = [name for name in signature(algorithm).parameters if name not in CHOSEN] + ["normalize"]
     for name, value in settings.items():
+        if name not in known:
+            hint = suggestion(name, [*known, "n_timesteps", "n_envs"]) or f"; it has {', '.join(known)}"
+            raise InputError(f"{algorithm.__name__} has no hyperparameter {name!r}{hint}")
         usual = signature(algorithm).parameters[name].default if name in signature(algorithm).parameters else None
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         if isinstance(usual, float) and not (is_number or isinstance(value, Linear)):
@@ -76,7 +83,7 @@ def batch(run: Run, *, append: bool = False) -> VecMonitor:
 def use_logger(model: BaseAlgorithm, run: Run) -> None:
     """Curves for TensorBoard; what an interrupted run wrote after its last checkpoint is dropped."""
     folder = str(run.folder / "tensorboard")
-    output = TensorBoardOutputFormat(folder)
-    output.writer.close()
+    output = TensorBoardOutputFormat.__new__(TensorBoardOutputFormat)  # its own writer would leave an empty file
+    output._is_closed = False
     output.writer = SummaryWriter(folder, purge_step=model.num_timesteps + 1 if model.num_timesteps else None)
     model.set_logger(Logger(folder, [output]))

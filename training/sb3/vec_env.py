@@ -10,6 +10,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from vigym.engine.errors import InputError
 from vigym.envs.vector import RobotVectorEnv
+from vigym.envs.words import bare_id
 
 
 class NativeVecEnv(VecEnv):
@@ -19,18 +20,20 @@ class NativeVecEnv(VecEnv):
     next one, and the info holds `terminal_observation`, `TimeLimit.truncated`, and what the environment told in its
     last step (with `success` also as `is_success`, which SB3 counts).
 
+    reward_terms: mean over the batch of each term of the reward in the last step
     every_info: tell infos in every step; by default only in the last one of an episode, which is much faster.
 
     The batch is one object: attributes and methods are those of the whole batch.
     """
 
     def __init__(self, env_id: str, num_envs: int, *, every_info: bool = False, **kwargs: Any) -> None:
-        if "task" not in gym.spec(env_id).kwargs:  # of vigym's own environments
+        if "task" not in gym.spec(bare_id(env_id)).kwargs:  # not an environment of a vigym task
             raise InputError(f"{env_id} has no native batch of vigym's: use make_vec_env of SB3 for it")
         env: Any = gym.make_vec(env_id, num_envs=num_envs, autoreset_mode="SameStep", **kwargs)
         self.env: RobotVectorEnv = env
         self.every_info = every_info
         self.actions: np.ndarray | None = None
+        self.reward_terms: dict[str, float] = {}
         space = env.single_observation_space
         assert isinstance(space, Box)
         observed = Box(space.low.astype(np.float32), space.high.astype(np.float32), dtype=np.float32)
@@ -56,6 +59,7 @@ class NativeVecEnv(VecEnv):
         """Step all environments: observations, rewards, whether an episode has ended, infos."""
         observation, reward, terminated, truncated, infos = self.env.step(self.actions)
         done = terminated | truncated
+        self.reward_terms = self._mean_terms(infos)
         told = [row(infos, i) for i in range(self.num_envs)] if self.every_info else [{} for _ in range(self.num_envs)]
         for i in map(int, np.flatnonzero(done)):
             self.reset_infos[i] = row(infos, i)
@@ -67,6 +71,15 @@ class NativeVecEnv(VecEnv):
             told[i] = last
         return observation.astype(np.float32), reward.astype(np.float32), done, told
 
+    def _mean_terms(self, infos: dict[str, Any]) -> dict[str, float]:
+        """Return the mean over all environments of each term of the reward, episodes that have just ended included."""
+        parts = [infos, infos["final_info"]] if "final_info" in infos else [infos]
+        sums: dict[str, float] = {}
+        for part in parts:
+            for name in filter(lambda name: name.startswith("reward_"), part):
+                sums[name] = sums.get(name, 0.0) + float(part[name] @ part[f"_{name}"])
+        return {name: total / self.num_envs for name, total in sums.items()}
+
     def close(self) -> None:
         """Let go of the renderer."""
         self.env.close()
@@ -77,7 +90,8 @@ class NativeVecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         """The batch's attribute, once for every environment asked for."""
-        return [getattr(self.env, attr_name)] * self._count(indices)
+        owner = self if attr_name == "reward_terms" else self.env
+        return [getattr(owner, attr_name)] * self._count(indices)
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set the batch's attribute."""

@@ -11,6 +11,7 @@ from vigym.engine.appearance import colliders_of
 from vigym.engine.body import Body
 from vigym.engine.collider import Collider
 from vigym.engine.errors import InputError
+from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD, orthonormal_basis
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import from_matrix, rotation_matrix
@@ -68,8 +69,10 @@ class Part:
     triangles: tuple[Array, Any] | None = None
 
 
-def part(shape: Shape, color: Sequence[float], body: int = -1) -> Part:
+def part(shape: Shape | HeightField, color: Sequence[float], body: int = -1) -> Part:
     """A shape; `color` if it has none of its own."""
+    if isinstance(shape, HeightField):
+        return mesh_part(shape.drawn, color, body)
     if hasattr(shape, "triangles"):
         return mesh_part(shape, color, body)
     if isinstance(shape, Sphere):
@@ -171,9 +174,9 @@ def hidden_colliders(mechanism: Mechanism) -> list[Part]:
     return found
 
 
-def solids_of(mechanism: Mechanism, colliders: Iterable[Collider]) -> list[Shape]:
+def solids_of(mechanism: Mechanism, colliders: Iterable[Collider]) -> list[Any]:
     """Shapes of colliders of a body; a plane is a plate of four times the size of the largest other collider."""
-    found: list[Shape] = []
+    found: list[Any] = []
     for collider in colliders:
         if isinstance(collider.shape, Plane):
             edge = 4.0 * max((other.bound for other in mechanism.colliders), default=0.0) or 1.0
@@ -186,7 +189,7 @@ def solids_of(mechanism: Mechanism, colliders: Iterable[Collider]) -> list[Shape
     return found
 
 
-def _visible(shape: Shape) -> bool:
+def _visible(shape: Shape | HeightField) -> bool:
     return shape.color is None or shape.color[3] > 0.0
 
 

@@ -2,7 +2,7 @@
 
     space.py       vectors as tuples, solids placed in the world
     distance.py    exact distances, with the points that are nearest
-    manifold.py    the features by which two solids may touch in a step
+    manifold.py    the features by which two solids may touch in a step; cylinder.py, kinds.py the other kinds
     detect.py      which pairs are near, and the contacts of a lane group; slots.py, poses.py its parts
     groups.py      what an impact connects
     links.py       the order in which bodies that touch are eliminated

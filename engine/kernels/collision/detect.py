@@ -10,14 +10,15 @@ itself.
 
 from numba.extending import overload
 
-from vigym.engine.kernels.collision import distance, links, manifold
+from vigym.engine.kernels.collision import distance, kinds, links
+from vigym.engine.kernels.collision.ground import ask, beside
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
-from vigym.engine.kernels.collision.overlap import allowed, gap_now, onset
+from vigym.engine.kernels.collision.overlap import STRIDE, allowed, gap_now, onset, relative_way, room_at, thickness
 from vigym.engine.kernels.collision.poses import LOOKS, PATH, along, three
 from vigym.engine.kernels.collision.slots import compliance_of, keep, keep_phases, leave_out, recall, write_slot
-from vigym.engine.kernels.collision.space import BOX, PLANE, dot, length, sub
+from vigym.engine.kernels.collision.space import BOX, PLANE, dot, is_ground, length, sub
 from vigym.engine.kernels.simd import rows, shared
 
 ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to move in a step,
@@ -65,6 +66,8 @@ def is_near(m, t, couple, lane):
     assumed = rows(t, "assumed")
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
     a, b = along(m, t, first, i, 0.0, lane), along(m, t, second, j, 0.0, lane)
+    if is_ground(kind[second]):
+        return beside(m, second, a[0], (b[0], b[1])) - bound[first, 0, 0] < reach
     return apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
 
 
@@ -97,6 +100,37 @@ def closest(m, t, first, second, lane):
 
 
 @shared
+def find_ground(m, t, first, second, reach, lane):
+    """Features of a solid and ground of triangles into `found`: those of where it is, and, of a fast one, of where it
+    would go into the ground, or comes closest to it; returns how many."""
+    found, bound = rows(t, "found"), rows(m, "collider_bound")[first, 0, 0]
+    count = int(ask(m, t, first, second, 0.0, reach, 0, lane))
+    for k in range(count):
+        found[k, WHEN, lane] = 0.0
+    way = relative_way(m, t, first, second, 0, lane)
+    if way < FAST * bound:
+        return count
+    stride, now, then, least = STRIDE * thickness(m, first, second), 0.0, 0.0, distance.FAR
+    room = room_at(m, t, first, second, 0.0, lane)
+    while now < 1.0:
+        now = min(1.0, now + max(room, stride) / way)
+        room = room_at(m, t, first, second, now, lane)
+        if room < least:
+            then, least = now, room
+        if room < 0.0:
+            break
+    last = int(ask(m, t, first, second, then, reach, count, lane))
+    known = count
+    for k in range(known, last):
+        if place_of(found, 0, known, found[k, KEY, lane], lane) == known:
+            found[k, WHEN, lane] = then
+            for column in range(COLUMNS):
+                found[count, column, lane] = found[k, column, lane]
+            count += 1
+    return count
+
+
+@shared
 def find(m, t, couple, lane):
     """Features of a near couple into `found`; returns how many."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
@@ -104,12 +138,16 @@ def find(m, t, couple, lane):
     i, j = body[first], body[second]
     assumed, found = rows(t, "assumed"), rows(t, "found")
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
-    past = closest(m, t, first, second, lane)
-    a, b = along(m, t, first, i, past, lane), along(m, t, second, j, past, lane)
-    later_a, later_b = along(m, t, first, i, 1.0, lane), along(m, t, second, j, 1.0, lane)
-    count = manifold.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
-    for k in range(count):
-        found[k, WHEN, lane] = past
+    if is_ground(kind[second]):
+        reach = min(reach, rows(m, "collider_bound")[first, 0, 0])
+        count = find_ground(m, t, first, second, reach, lane)
+    else:
+        past = closest(m, t, first, second, lane)
+        a, b = along(m, t, first, i, past, lane), along(m, t, second, j, past, lane)
+        later_a, later_b = along(m, t, first, i, 1.0, lane), along(m, t, second, j, 1.0, lane)
+        count = kinds.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
+        for k in range(count):
+            found[k, WHEN, lane] = past
     # in their place, those of where solutions began to go too deep
     looks, changes = int(rows(t, "look")[0, 0, lane] + 0.5), 0
     for path in range(1, 1 + looks):
@@ -137,8 +175,11 @@ def replace_features(m, t, first, second, when, reach, count, lane):
     Those that are not among them go OUT; those that had gone are BACK, and stay. Nothing changes if all are known.
     Returns how many there are then, and how many are new, or back."""
     body, kind, found = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "found")
-    a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
-    last = count + manifold.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
+    if is_ground(kind[second]):
+        last = int(ask(m, t, first, second, when, reach, count, lane))
+    else:
+        a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
+        last = count + kinds.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
     known, changes = count, 0
     for k in range(known, last):
         found[k, WHEN, lane] = when

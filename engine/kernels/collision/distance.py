@@ -7,6 +7,7 @@ their faces' normals and what is across two edges.
 
 from vigym.engine.kernels.collision.space import (
     BOX,
+    CYLINDER,
     PLANE,
     along,
     clamp,
@@ -17,6 +18,7 @@ from vigym.engine.kernels.collision.space import (
     extent,
     length,
     local,
+    round_extent,
     sub,
     times,
 )
@@ -178,7 +180,9 @@ def solids(kind_a, a, kind_b, b):
     if kind_a == PLANE or kind_b == PLANE:
         plane, solid = (a, b) if kind_a == PLANE else (b, a)
         n = plane[1][2]
-        return dot(n, sub(solid[0], plane[0])) - extent(solid[1], solid[2], n) - solid[3]
+        wide = CYLINDER in (kind_a, kind_b)
+        reach = round_extent(solid, n) if wide else extent(solid[1], solid[2], n)
+        return dot(n, sub(solid[0], plane[0])) - reach - solid[3]
     radius = a[3] + b[3]
     if kind_a == BOX and kind_b == BOX:
         return boxes(a, b) - radius

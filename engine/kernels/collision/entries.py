@@ -2,7 +2,7 @@
 
 from numba.core import types
 
-from vigym.engine.kernels.collision import detect, groups
+from vigym.engine.kernels.collision import detect, ground, groups
 from vigym.engine.kernels.jit import entry
 
 
@@ -26,12 +26,25 @@ ENTRIES = [
 ]
 
 
-def addresses():
-    """Addresses of all of them, compiled when they are first asked for."""
-    found = []
-    for function in ENTRIES:
-        signature = tuple([types.int64] * 10)
-        function.compile(signature)
-        result = function.overloads[signature]
-        found.append(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
-    return found
+def consult(m, m_columns, m_lanes, t, t_columns, t_lanes, first, second, when, reach, start, lane):
+    """`ground.consult` of the handles of two stores."""
+    model, scratch = (m, m_columns, m_lanes), (t, t_columns, t_lanes)
+    return ground.consult(model, scratch, first, second, when, reach, start, lane)
+
+
+CONSULT = entry(consult)
+
+
+def addresses(with_ground):
+    """Addresses of all of them, compiled when they are first asked for; that of `ground.consult` only if needed."""
+    found = [address_of(function, [types.int64] * 10) for function in ENTRIES]
+    numbers = [*[types.int64] * 8, types.float64, types.float64, types.int64, types.int64]
+    return [*found, address_of(CONSULT, numbers) if with_ground else 0]
+
+
+def address_of(function, arguments):
+    """Address of the machine code of a function for arguments of these types."""
+    signature = tuple(arguments)
+    function.compile(signature)
+    result = function.overloads[signature]
+    return result.library.get_pointer_to_function(result.fndesc.llvm_func_name)

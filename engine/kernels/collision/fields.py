@@ -26,6 +26,7 @@ def collider_fields(size):
         **dict.fromkeys(
             ("couple_friction", "couple_restitution", "couple_compliance", "couple_damping"), (size.n_couples, 1)
         ),
+        "ground_numbers": (size.ground_numbers, 1),  # see terrain.py
         "reach": (n + 1, 2),  # of a body: as far as its solids go from the centre of mass; the smallest one's size
         "usual": (n, 6),  # see model.usual_sizes
         "wedged": (n + 1, 1),  # 1 for bodies that are held to the world, or between other things
@@ -38,6 +39,8 @@ def collider_integers(size):
     return {
         "collider_body": (size.n_colliders,),
         "collider_kind": (size.n_colliders,),
+        "collider_ground": (size.n_colliders,),  # first integer of ground of triangles, see terrain.py
+        "ground_integers": (size.ground_integers,),
         "couple_first": (size.n_couples,),
         "couple_second": (size.n_couples,),
         # nodes of Newton's matrix (bodies; from n + 1 on, loops) as they are eliminated, and their places there
@@ -97,7 +100,7 @@ def slot_fields(features):
     own |= {"seen": (6,)}  # point and normal at the end of the step
     flags = (
         *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
-        *("give", "sunk", "usual_force", "grip"),
+        *("give", "sunk", "usual_force", "grip", "lent", "astray"),
     )
     kept = {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
     kept |= dict.fromkeys(("friction", "compliance", "contact_damping"), (1,))
@@ -161,5 +164,5 @@ def scratch_integers(size):
     )
     by_node = dict.fromkeys(links, (n + 1 + size.n_loops,))
     # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
-    addresses = {"more": (), "entries": (5,)}
+    addresses = {"more": (), "entries": (6,)}
     return counts | by_node | addresses | {"joined": (n,)} | COLUMNS_OF

@@ -8,7 +8,7 @@ address, and how many numbers a block has. Uncompiled, a handle is the group its
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from vigym.engine.kernels.simd import BLOCKS, StoreType, as_pointer, rows
@@ -18,7 +18,7 @@ FLOATS = (
     # model
     *("free_fall", "nominal_mass", "reach", "usual", "wedged"),
     *("collider_bound", "collider_place", "collider_size", "collider_turn"),
-    *("couple_compliance", "couple_damping", "couple_friction", "couple_restitution"),
+    *("couple_compliance", "couple_damping", "couple_friction", "couple_restitution", "ground_numbers"),
     # state
     *("budget", "fresh", "heft", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),
@@ -37,12 +37,14 @@ FLOATS = (
     *("whole_budget", "whole_energy", "whole_energy0", "whole_work"),
 )
 INTEGERS = (
-    *("bounces", "child", "group", "joined", "n_bodies", "n_couples", "n_loops", "n_nodes", "parent", "rank"),
-    *("edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after", "seen", "sequence", "more"),
-    *("collider_body", "collider_kind", "couple_first", "couple_second"),
+    *("bounces", "child", "group", "joined", "n_bodies", "n_couples", "n_ends", "n_nodes", "parent", "rank"),
+    *("end_body", "end_loop", "edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after"),
+    *("seen", "sequence", "more"),
+    *("collider_body", "collider_ground", "collider_kind", "couple_first", "couple_second", "ground_integers"),
     *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "own_block"),
     *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),
     *("pair_contact_body", "pair_contact_other", "pair_contact_pair", "up_in", "up_out", "thread", "room"),
+    "entries",
 )
 NAMES = FLOATS + INTEGERS
 
@@ -99,3 +101,19 @@ def call_entry(context, address, m, s, t, group):
         return context.get_dummy_value()
 
     return types.none(types.int64, m, s, t, types.int64), generate
+
+
+@intrinsic
+def call_consult(context, address, m, m1, m2, t, t1, t2, first, second, when, reach, start, lane):
+    """Call the compiled `ground.consult` at an address, with the handles of two stores, and return its number."""
+
+    def generate(context, builder, sig, args):
+        word, real = ir.IntType(8).as_pointer(), ir.DoubleType()
+        numbers = [*[I64] * 8, real, real, I64, I64]
+        called = ir.FunctionType(ir.IntType(32), [real.as_pointer(), word.as_pointer(), *numbers])
+        result, unused = (cgutils.alloca_once(builder, kind) for kind in (real, word))  # calls may be in loops
+        builder.call(builder.inttoptr(args[0], called.as_pointer()), [result, unused, *args[1:]])
+        return builder.load(result)
+
+    integers = [types.int64] * 9
+    return types.float64(*integers, types.float64, types.float64, types.int64, types.int64), generate

@@ -37,18 +37,15 @@ def find_link(t, i, j):
 
 @shared
 def add_edges(m, s, t, group):
-    """Chain near pairs, and the two ends of every loop behind them, to both of their nodes; returns how many there are.
+    """Chain near pairs, and the ends of all loops behind them, to both of their nodes; returns how many there are.
 
     Edge e is in the chains of near_first[e] as 2 e, and of near_second[e] as 2 e + 1."""
     n, near = rows(m, "n_bodies")[0], rows(t, "n_near")[0]
-    edges = near + 2 * rows(m, "n_loops")[0]
+    edges = near + rows(m, "n_ends")[0]
     ensure(m, s, t, group, NEAR, edges)
     first, second = rows(t, "near_first"), rows(t, "near_second")
-    for e in range(near, edges):
-        loop = (e - near) // 2
-        joint = n + loop
-        first[e] = rows(m, "parent")[joint] if (e - near) % 2 else rows(m, "child")[joint]
-        second[e] = n + 1 + loop
+    for end in range(edges - near):
+        first[near + end], second[near + end] = rows(m, "end_body")[end], n + 1 + rows(m, "end_loop")[end]
     chain = rows(t, "edge_chain")
     for e in range(edges):
         i, j = first[e], second[e]

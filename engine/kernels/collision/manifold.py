@@ -4,10 +4,12 @@
     EDGES    two straight edges that cross
     POINTS   two points
     LINE     a point of the owner beside a straight edge of its partner
+    RIM      a circle of the owner above a plane of its partner; its point is the circle's centre, and the owner's
+             direction is along the circle's axis, as long as its radius
 
-all with the radii of both around them. Each is a condition that must hold as long as its point is over that face, or
-the crossing on both edges; together they are what two flat faces need: corners of either above the other, and edges
-that cross. The normal n points from partner to owner, gap = n . (point of owner - point of partner) - radii.
+all with radii of both around them, where they have any. Each is a condition that must hold as long as its point is over
+that face, or the crossing on both edges; together they are what two flat faces need: corners of either above the other,
+and edges that cross. The normal n points from partner to owner, gap = n . (point of owner - point of partner) - radii.
 
 Boxes touch along one of the 15 directions that may part them: the one along which they are farthest apart, the less of
 now and of where their velocities would take them. So what flies past a corner does not meet the planes beyond it.
@@ -17,8 +19,6 @@ now and of where their velocities would take them. So what flies past a corner d
 
 from vigym.engine.kernels.collision.distance import FAR, PARALLEL, boxes_apart, direction, on_box, segments
 from vigym.engine.kernels.collision.space import (
-    BOX,
-    PLANE,
     along,
     corner,
     cross,
@@ -32,10 +32,11 @@ from vigym.engine.kernels.collision.space import (
 )
 from vigym.engine.kernels.simd import shared
 
-FACE, EDGES, POINTS, LINE = 1.0, 2.0, 3.0, 4.0
-CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 17
+FACE, EDGES, POINTS, LINE, RIM = 1.0, 2.0, 3.0, 4.0, 5.0
+CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 19
+OWNER_RADIUS, PARTNER_RADIUS = 17, 18
 FOUND = 64  # features of two solids, at most
-KEYS = 1024  # more than there are for two solids
+KEYS = 1 << 24  # more than there are for two solids
 SHALLOW, LEAST = 0.1, 1e-9  # sines of the angle at which edges cross: below, a point stands for the crossing; or none
 ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere
 PREFER_FACE = 0.02  # of a size by which two edges must be farther apart than any face
@@ -49,6 +50,7 @@ def note(found, n, head, owner, partner, partner_way, owner_way):
         return n
     row = found[n]
     row[CODE], row[SWAP], row[KEY], row[WHEN], row[GONE] = head[0], head[1], head[2], 0.0, 0.0
+    row[OWNER_RADIUS] = row[PARTNER_RADIUS] = 0.0
     for k in range(3):
         row[OWNER + k], row[PARTNER + k] = owner[k], partner[k]
         row[PARTNER_WAY + k], row[OWNER_WAY + k] = partner_way[k], owner_way[k]
@@ -65,6 +67,8 @@ def gap(code, d, way, mine):
         return length(d)
     if code == LINE:
         return length(along(d, -dot(d, way), way))
+    if code == RIM:
+        return dot(way, d) - max(dot(mine, mine) - dot(way, mine) ** 2, 0.0) ** 0.5
     away = cross(way, mine)
     return dot(away, d) / max(length(away), 1e-300)
 
@@ -350,19 +354,3 @@ def box_box(found, a, b, later_a, later_b, reach):
     if gap >= reach:
         return 0
     return note(found, 0, (EDGES, 0.0, 900.0 + number), p, q, w, times(facing, u))
-
-
-@shared
-def features(found, kind_a, a, later_a, kind_b, b, later_b, reach):
-    """Features of two placed solids; returns how many. Without swap, the first one is the owner."""
-    if kind_a == PLANE:
-        return with_plane(found, b, a, 1.0, reach) if kind_b != PLANE else 0
-    if kind_b == PLANE:
-        return with_plane(found, a, b, 0.0, reach)
-    if kind_a == BOX and kind_b == BOX:
-        return box_box(found, a, b, later_a, later_b, reach)
-    if kind_a == BOX:
-        return round_box(found, b, a, 1.0, reach)
-    if kind_b == BOX:
-        return round_box(found, a, b, 0.0, reach)
-    return round_round(found, a, b, reach)

@@ -5,9 +5,10 @@ ends, and that nothing fast passes through something thin.
 """
 
 from vigym.engine.kernels.collision import distance, manifold
+from vigym.engine.kernels.collision.ground import ROOM, ask
 from vigym.engine.kernels.collision.manifold import CODE, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP, WHEN
 from vigym.engine.kernels.collision.poses import PATH, along, matrix_of, pose, three
-from vigym.engine.kernels.collision.space import BOX, PLANE, add, length, sub, turn, turn_back
+from vigym.engine.kernels.collision.space import BOX, CYLINDER, add, is_endless, is_ground, length, sub, turn, turn_back
 from vigym.engine.kernels.simd import rows, shared
 
 OVERLAP = 4e-9  # of a size that is found after a step and not a solution
@@ -18,8 +19,11 @@ BISECTIONS = 40
 @shared
 def room_at(m, t, first, second, when, lane):
     """Room between two solids at a time of a way (`pose`): their distance, or less for boxes; less their depth where
-    they overlap."""
+    they overlap. Over ground of triangles, at most the diameter of the solid."""
     body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
+    if is_ground(kind[second]):
+        enough = 2.0 * rows(m, "collider_bound")[first, 0, 0]
+        return ask(m, t, first, second, when, enough, ROOM, lane)
     a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
     if kind[first] == BOX and kind[second] == BOX:
         return distance.boxes_parted(a, b)
@@ -44,7 +48,7 @@ def allowed(m, first, second):
     """Depth at which two solids overlap, m."""
     kind, bound = rows(m, "collider_kind"), rows(m, "collider_bound")
     size = max(bound[first, 0, 0], bound[second, 0, 0])
-    if kind[first] == PLANE or kind[second] == PLANE:
+    if is_endless(kind[first]) or is_endless(kind[second]):
         size = bound[first, 0, 0] + bound[second, 0, 0]  # a plane has none
     return OVERLAP * min(1.0, size)
 
@@ -85,12 +89,13 @@ def begin_overlap(m, t, first, second, offset, before, now, depth, lane):
 
 @shared
 def thickness(m, first, second):
-    """The least size of two solids: of a box its shortest edge, of others the diameter; of a plane none."""
+    """The least size of two solids: of a box its shortest edge, of a cylinder that of a box around it, of others the
+    diameter; of a plane none."""
     kind, size, least = rows(m, "collider_kind"), rows(m, "collider_size"), distance.FAR
     for k in (first, second):
-        if kind[k] != PLANE:
+        if not is_endless(kind[k]):
             across = 2.0 * size[k, 3, 0]
-            if kind[k] == BOX:
+            if kind[k] == BOX or kind[k] == CYLINDER:
                 across = 2.0 * min(size[k, 0, 0], size[k, 1, 0], size[k, 2, 0])
             least = min(least, across)
     return least

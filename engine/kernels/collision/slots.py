@@ -1,7 +1,19 @@
 """Slots of contacts between bodies: written when a contact is found, recalled and remembered by its key."""
 
 from vigym.engine.kernels.collision import manifold
-from vigym.engine.kernels.collision.manifold import CODE, KEY, KEYS, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP, WHEN
+from vigym.engine.kernels.collision.manifold import (
+    CODE,
+    KEY,
+    KEYS,
+    OWNER,
+    OWNER_RADIUS,
+    OWNER_WAY,
+    PARTNER,
+    PARTNER_RADIUS,
+    PARTNER_WAY,
+    SWAP,
+    WHEN,
+)
 from vigym.engine.kernels.collision.poses import matrix_of, pose
 from vigym.engine.kernels.collision.space import sub
 from vigym.engine.kernels.collision.space import turn_back as back
@@ -18,7 +30,7 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "pair_contact_pair")[slot] = near
     swap = found[k, SWAP, lane]
     o, p = (j, i) if swap > 0.5 else (i, j)
-    sizes, when = rows(m, "collider_size"), found[k, WHEN, lane]
+    when = found[k, WHEN, lane]
     x_o, q_o = pose(m, t, o, when, lane)
     x_p, q_p = pose(m, t, p, when, lane)
     R_o, R_p = matrix_of(q_o), matrix_of(q_p)
@@ -33,8 +45,8 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "touch_code")[slot, 0, lane] = found[k, CODE, lane]
     rows(t, "touch_swap")[slot, 0, lane] = swap
     rows(t, "touch_present")[slot, 0, lane] = 1.0
-    rows(t, "touch_radius")[slot, 0, lane] = sizes[first, 3, 0] + sizes[second, 3, 0]
-    rows(t, "touch_rim")[slot, 0, lane] = sizes[second if swap > 0.5 else first, 3, 0]
+    rows(t, "touch_radius")[slot, 0, lane] = found[k, OWNER_RADIUS, lane] + found[k, PARTNER_RADIUS, lane]
+    rows(t, "touch_rim")[slot, 0, lane] = found[k, OWNER_RADIUS, lane]
     rows(t, "touch_key")[slot, 0, lane] = 1.0 + KEYS * couple + found[k, KEY, lane]
     weigh(m, s, t, slot, i, j, lane)
     give_law(m, s, t, slot, couple, lane)

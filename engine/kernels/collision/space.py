@@ -5,7 +5,19 @@ A placed solid is (centre, axes, half, radius): axes are its three unit vectors 
 
 from vigym.engine.kernels.simd import shared
 
-SPHERE, CAPSULE, BOX, PLANE = range(4)
+SPHERE, CAPSULE, BOX, PLANE, CYLINDER, FIELD = range(6)
+
+
+@shared
+def is_ground(kind):
+    """Whether a kind of solid is ground of triangles (terrain.py)."""
+    return kind >= FIELD
+
+
+@shared
+def is_endless(kind):
+    """Whether a kind of solid has no size."""
+    return kind == PLANE or kind >= FIELD
 
 
 @shared
@@ -114,3 +126,18 @@ def edge(solid, number):
 def extent(axes, half, n):
     """How far a core reaches from its centre along the unit vector n."""
     return half[0] * abs(dot(axes[0], n)) + half[1] * abs(dot(axes[1], n)) + half[2] * abs(dot(axes[2], n))
+
+
+@shared
+def slope(solid, n):
+    """n less its part along a cylinder's axis, and the length of that."""
+    a = solid[1][2]
+    across = along(n, -dot(n, a), a)
+    return across, length(across)
+
+
+@shared
+def round_extent(solid, n):
+    """How far a cylinder reaches from its centre along the unit vector n."""
+    _, steep = slope(solid, n)
+    return solid[2][2] * abs(dot(n, solid[1][2])) + solid[2][0] * steep

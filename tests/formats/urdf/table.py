@@ -25,7 +25,7 @@ REMARKS = {
     "moves without limits": "{} joints without a range",
     "mean nothing for type": "{} ranges left out",
     "effort=0": "{} efforts of 0",
-    "a coupling that the engine does not have": '{} couplings, needs `mimic="free"`',
+    "velocity=0": "{} velocities of 0",
     "numbers separated by spaces": "{} numbers mended",
     "has two points": "{} numbers mended",
     "radius must be a finite number > 0": "{} shapes without size",
@@ -41,7 +41,7 @@ def load(path: Path, floating: bool) -> UrdfModel | str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
         try:
-            return read_urdf(path, floating=floating, mimic="free", meshes=False)
+            return read_urdf(path, floating=floating, meshes=False)
         except UrdfError as error:
             return str(error).split(">: ", 1)[1].split(";")[0]
 

@@ -91,8 +91,14 @@ def test_coupled_joints(urdf: Write) -> None:
         "k", "continuous", "base", "b", '<mimic joint="j" multiplier="-2" offset="0.5"/>'
     )
     path = urdf(BASE + link("a") + link("b") + two)
+    model = read_urdf(path, kp=5.0)
+    coupling = model.mechanism.couplings[0]
+    assert (coupling.follower.joint, coupling.leaders[0].joint, coupling.offset) == ("k", "j", 0.5)
+    assert coupling.coefficients.tolist() == [[-2, 0, 0, 0]]
+    assert [one.kp.tolist() for one in model.mechanism.joints] == [[5], [0]]
     with pytest.warns(UrdfWarning, match="'k' follows 'j'"):
         model = read_urdf(path, mimic="free")
+    assert not model.mechanism.couplings
     found = model.mimics["k"]
     assert (found.joint, found.multiplier, found.offset) == ("j", -2, 0.5)
     assert len(model.mechanism.joints) == 2

@@ -19,4 +19,4 @@ def test_the_first_robot_stands_in_ten_lines() -> None:
 def test_the_snippets_run(snippet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "assert" in snippet
     monkeypatch.chdir(tmp_path)
-    exec(compile(snippet, PAGE, "exec"), {})
+    exec(compile(snippet, PAGE, "exec"), {"__name__": "__main__"})

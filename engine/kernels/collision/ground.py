@@ -1,0 +1,73 @@
+"""Solids and ground of triangles in a step: what detect.py and overlap.py ask, compiled apart from them.
+
+Only mechanisms that have such ground compile it (entries.py); the others never call it.
+"""
+
+from numba.core import types
+from numba.extending import overload
+
+from vigym.engine.kernels.collision import ground_distance, over_ground, terrain
+from vigym.engine.kernels.collision.handle import call_consult
+from vigym.engine.kernels.collision.manifold import FOUND
+from vigym.engine.kernels.collision.poses import along
+from vigym.engine.kernels.collision.space import local, sub
+from vigym.engine.kernels.simd import rows, shared
+
+ROOM = -1  # in the place of a row of `found`: asks for the distance
+
+
+@shared
+def ground_of(m, k):
+    """The ground that collider k is."""
+    integers, start = rows(m, "ground_integers"), rows(m, "collider_ground")[k]
+    numbers = rows(m, "ground_numbers")[:, 0, 0]
+    return (rows(m, "collider_kind")[k], numbers, integers, integers[start], start)
+
+
+@shared
+def seen_from(frame, solid):
+    """A placed solid in another frame (origin, axes)."""
+    origin, axes = frame
+    own = solid[1]
+    turned = (local(axes, own[0]), local(axes, own[1]), local(axes, own[2]))
+    return (local(axes, sub(solid[0], origin)), turned, solid[2], solid[3])
+
+
+@shared
+def consult(m, t, first, second, when, reach, start, lane):
+    """Features of solid `first` and ground `second` at a time of a way (poses.py), with gaps of less than `reach`, into
+    `found` from row `start`; returns the row after the last. If start is ROOM, their distance, `reach` if it is more.
+    """
+    body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
+    solid, base = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
+    frame, ground = (base[0], base[1]), ground_of(m, second)
+    solid = seen_from(frame, solid)
+    if start == ROOM:
+        return ground_distance.distance(kind[first], solid, ground, reach, False)
+    return 1.0 * over_ground.features(
+        rows(t, "found")[:FOUND, :, lane], start, kind[first], solid, ground, frame, reach
+    )
+
+
+@shared
+def beside(m, second, p, frame):
+    """A lower bound of the distance of a point from a ground."""
+    return terrain.beside(ground_of(m, second), local(frame[1], sub(p, frame[0])))
+
+
+# ------------------------------------------------------------------------------------------------ for scalar code
+def ask(m, t, first, second, when, reach, start, lane):
+    """`consult`, which compiled code calls by its address."""
+    return consult(m, t, first, second, when, reach, start, lane)
+
+
+@overload(ask)
+def _ask(m, t, first, second, when, reach, start, lane):
+    if not isinstance(m, types.UniTuple):
+        return None
+
+    def call(m, t, first, second, when, reach, start, lane):
+        at = rows(t, "entries")[5]
+        return call_consult(at, m[0], m[1], m[2], t[0], t[1], t[2], first, second, when, reach, start, lane)
+
+    return call

@@ -1,0 +1,391 @@
+"""Features by which a solid may touch ground of triangles (terrain.py), in the ground's own frame; see manifold.py.
+
+A point with a radius (a sphere, an end of a capsule, a corner of a box) touches each part of the surface from which its
+distance is least, seen from all triangles around that part: a face, a ridge, a peak. So the edge between two triangles
+of one plane is no obstacle, nor are valleys, where both planes count; the plane beyond a valley is taken before it is
+reached. Capsules and boxes also touch with their lengths: ridges that cross them, and peaks below them. What tells a
+ridge or peak is again geometry alone: the direction in which the solid lies must lead away from all triangles around.
+
+Keys of planes are made of their directions, so that what rolls over one plane has one contact, whatever triangle it is.
+"""
+
+from vigym.engine.kernels.collision.distance import segments
+from vigym.engine.kernels.collision.manifold import (
+    ALIGNED,
+    CODE,
+    EDGES,
+    FACE,
+    KEY,
+    LINE,
+    OWNER,
+    OWNER_RADIUS,
+    PARTNER,
+    PARTNER_RADIUS,
+    PARTNER_WAY,
+    POINTS,
+    SWAP,
+    note,
+)
+from vigym.engine.kernels.collision.nearest import FAR, INNER, on_triangle, point_ground
+from vigym.engine.kernels.collision.space import (
+    BOX,
+    add,
+    along,
+    corner,
+    cross,
+    dot,
+    edge,
+    length,
+    local,
+    sub,
+    times,
+    world,
+)
+from vigym.engine.kernels.collision.terrain import (
+    corners,
+    following,
+    is_below,
+    neighbour,
+    neighbours,
+    normal_of,
+    opposite,
+    window,
+)
+from vigym.engine.kernels.simd import shared
+
+LEVEL = 1e-9  # sine of the angle of two planes, and part of a length, that are taken for none
+SAME_WAY = 1e-6  # difference of unit vectors of one direction
+PARTS, WAYS = 4096, 1024  # keys of a part of a solid; of each kind of feature of it
+SLOPES = 15  # steps from 0 to 1 in which keys tell directions apart
+CONE = 1e-6  # sine of the angle by which a direction may be beyond a ridge's cone
+
+
+@shared
+def put(found, first, n, head, frame, owner, partner, partner_way, owner_way):
+    """Write a feature whose places are in the ground's frame; a key that is taken since `first` becomes the next."""
+    code, swap, key = head
+    k = first
+    while k < n:
+        if found[k, KEY] == key:
+            key, k = key + 1.0, first
+        else:
+            k += 1
+    origin, axes = frame
+    p, q = add(origin, world(axes, owner)), add(origin, world(axes, partner))
+    return note(found, n, (code, swap, key), p, q, world(axes, partner_way), world(axes, owner_way))
+
+
+@shared
+def put_face(found, first, n, base, frame, p, at, normal, own):
+    """A point above a plane through `at`, unless that plane is there already for this point (features from `own`)."""
+    owner, way = add(frame[0], world(frame[1], p)), world(frame[1], normal)
+    gap = dot(normal, sub(p, at))
+    for k in range(own, n):
+        if found[k, CODE] == FACE:
+            other = (found[k, PARTNER_WAY], found[k, PARTNER_WAY + 1], found[k, PARTNER_WAY + 2])
+            partner = (found[k, PARTNER], found[k, PARTNER + 1], found[k, PARTNER + 2])
+            near = abs(dot(other, sub(owner, partner)) - gap) <= LEVEL * (1.0 + abs(gap))
+            if near and length(sub(other, way)) < SAME_WAY:
+                return n
+    x, y = int(SLOPES * normal[0] + SLOPES + 0.5), int(SLOPES * normal[1] + SLOPES + 0.5)
+    key = base + float(x * (2 * SLOPES + 1) + y)
+    return put(found, first, n, (FACE, 0.0, key), frame, p, at, normal, normal)
+
+
+@shared
+def is_first(a, b):
+    """Whether the side from a to b is looked at from this triangle, and not from its neighbour."""
+    if a[0] != b[0]:
+        return a[0] < b[0]
+    return a[1] < b[1] if a[1] != b[1] else a[2] < b[2]
+
+
+@shared
+def inward(a, e, p):
+    """Unit vector from the line through a along e to p, across it."""
+    w = sub(p, a)
+    w = along(w, -dot(w, e), e)
+    return times(1.0 / max(length(w), 1e-300), w)
+
+
+@shared
+def place_key(p):
+    """A number from 0 to WAYS - 1 that tells places apart, mostly."""
+    mixed = p[0] * 157.31 + p[1] * 113.77 + p[2] * 71.93
+    return float(int(abs(mixed - int(mixed)) * 1e6) % WAYS)
+
+
+# ------------------------------------------------------------------------------------------------ points
+@shared
+def point_over(found, first, n, base, ground, frame, p, radius, reach):
+    """A point with a radius: planes, ridges and peaks that are near."""
+    near, own, under, most = window(ground, p, radius + reach), n, False, radius + reach
+    k = following(ground, near, -1)
+    while k >= 0:
+        three = corners(ground, k)
+        a, b, c = three
+        if max(a[2], b[2], c[2]) > p[2] - most or min(a[2], b[2], c[2]) > p[2]:
+            q, part = on_triangle(p, a, b, c)
+            d = sub(p, q)
+            if dot(d, d) < most * most:
+                normal = normal_of(a, b, c)
+                above = dot(normal, sub(p, a))
+                aside = length(along(d, -above, normal))
+                if part == INNER or aside <= LEVEL * length(sub(b, a)):
+                    if above >= 0.0:
+                        n = put_face(found, first, n, base, frame, p, a, normal, own)
+                    else:
+                        under = True
+                elif part >= 3:
+                    n = side_below(found, first, n, base, ground, frame, k, part - 3, p, d, radius, reach, own)
+                else:
+                    n = peak_below(found, first, n, base, ground, frame, k, part, p, d, radius, own)
+        k = following(ground, near, k)
+    if under and is_below(ground, p):
+        _, k = point_ground(ground, p, most, most)
+        if k >= 0:
+            a, b, c = corners(ground, k)
+            return put_face(found, first, own, base, frame, p, a, normal_of(a, b, c), own)
+    return n
+
+
+@shared
+def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reach, own):
+    """The side of triangle k that is nearest to a point, d from it to the point: a ridge, or a valley whose other plane
+    is nearer."""
+    three = corners(ground, k)
+    a, b, c = three[side], three[(side + 1) % 3], three[(side + 2) % 3]
+    normal, (there, o) = normal_of(a, b, c), opposite(ground, k, side)
+    e = times(1.0 / length(sub(b, a)), sub(b, a))
+    above = dot(normal, sub(p, a))
+    if there:
+        over = inward(a, e, o)
+        rise, beyond = dot(normal, over), dot(d, over)
+        if rise > LEVEL:  # a valley
+            if above >= 0.0 and above - radius < reach and beyond > 0.0:
+                return put_face(found, first, n, base, frame, p, a, normal, own)
+            return n
+        if rise >= -LEVEL and beyond <= LEVEL * radius and above >= 0.0:  # between two triangles of one plane
+            return put_face(found, first, n, base, frame, p, a, normal, own)
+        if beyond > 0.0 or not is_first(a, b):
+            return n
+        if radius == 0.0:  # a point has no way around a ridge: the plane of which it is farther
+            other = normal_of(b, a, o)
+            if dot(other, sub(p, a)) > above:
+                return put_face(found, first, n, base, frame, p, a, other, own)
+    if radius == 0.0:
+        return put_face(found, first, n, base, frame, p, a, normal, own) if above >= 0.0 else n
+    head = (LINE, 0.0, base + WAYS + place_key(add(a, b)))
+    return put(found, first, n, head, frame, p, a, e, e)
+
+
+@shared
+def peak_below(found, first, n, base, ground, frame, k, which, p, d, radius, own):
+    """The corner of triangle k that is nearest to a point, d from it to the point, if no triangle around is nearer."""
+    v, far = corners(ground, k)[which], length(d)
+    for number in range(neighbours(ground, k, which)):
+        there, q = neighbour(ground, k, which, number)
+        if there and dot(d, sub(q, v)) > LEVEL * far * length(sub(q, v)):
+            return n
+    if radius == 0.0:
+        return put_face(found, first, n, base, frame, p, v, times(1.0 / far, d), own) if far > 0.0 else n
+    at = add(frame[0], world(frame[1], v))
+    for row in range(own, n):
+        if found[row, CODE] == POINTS and length(sub(at, partner_of(found, row))) == 0.0:
+            return n
+    zero = (0.0, 0.0, 0.0)
+    return put(found, first, n, (POINTS, 0.0, base + 2.0 * WAYS + place_key(v)), frame, p, v, zero, zero)
+
+
+@shared
+def partner_of(found, k):
+    """The partner's point of a feature."""
+    return (found[k, PARTNER], found[k, PARTNER + 1], found[k, PARTNER + 2])
+
+
+# ------------------------------------------------------------------------------------------------ ridges and peaks
+@shared
+def is_ridge(ground, k, side, way):
+    """Whether a direction, across a side of triangle k, leads away from both triangles there, which are not of one
+    plane."""
+    three = corners(ground, k)
+    a, b, c = three[side], three[(side + 1) % 3], three[(side + 2) % 3]
+    e = times(1.0 / length(sub(b, a)), sub(b, a))
+    inner, (there, o) = inward(a, e, c), opposite(ground, k, side)
+    if dot(way, inner) > CONE:
+        return False
+    if not there:
+        return True
+    over = inward(a, e, o)
+    return dot(way, over) <= CONE and dot(normal_of(a, b, c), over) < -LEVEL
+
+
+@shared
+def is_peak(ground, k, which, way):
+    """Whether a corner of triangle k is the farthest point of the surface around it along a direction; of those that
+    are as far, an outermost one."""
+    v, number = corners(ground, k)[which], neighbours(ground, k, which)
+    level = 0
+    for i in range(number):
+        there, q = neighbour(ground, k, which, i)
+        if there:
+            u = sub(q, v)
+            rise, size = dot(way, u), length(u)
+            if rise > LEVEL * size:
+                return False
+            level += 1 if rise > -CONE * size else 0
+    if level == 0:
+        return True
+    for i in range(number):  # one of which all others are on one side
+        there, q = neighbour(ground, k, which, i)
+        u = sub(q, v)
+        if there and dot(way, u) > -CONE * length(u):
+            on_left = True
+            for j in range(number):
+                other, q = neighbour(ground, k, which, j)
+                w = sub(q, v)
+                if i != j and other and dot(way, w) > -CONE * length(w):
+                    turn, size = dot(way, cross(u, w)), length(u) * length(w)
+                    on_left = on_left and (turn > LEVEL * size or (turn > -LEVEL * size and dot(u, w) > 0.0))
+            if on_left:
+                return True
+    return False
+
+
+@shared
+def known_partner(found, own, n, code, swap, at):
+    """Whether a feature of that code at a point of the ground is there already."""
+    for k in range(own, n):
+        if found[k, CODE] == code:
+            column = OWNER if swap > 0.5 else PARTNER
+            q = (found[k, column], found[k, column + 1], found[k, column + 2])
+            if length(sub(q, at)) == 0.0:
+                return True
+    return False
+
+
+@shared
+def capsule_over(found, first, n, ground, frame, solid, reach):
+    """A sphere, or a capsule: its ends, ridges that cross it, peaks beside it."""
+    p, u, half, radius = solid[0], solid[1][2], solid[2][2], solid[3]
+    n = point_over(found, first, n, 0.0, ground, frame, along(p, -half, u), radius, reach)
+    if half == 0.0:
+        return n
+    n = point_over(found, first, n, 1.0 * PARTS, ground, frame, along(p, half, u), radius, reach)
+    near, own, most = window(ground, p, half + radius + reach), n, radius + reach
+    low = p[2] - half * abs(u[2]) - most
+    k = following(ground, near, -1)
+    while k >= 0:
+        three = corners(ground, k)
+        if max(three[0][2], three[1][2], three[2][2]) > low:
+            for i in range(3):
+                a, b = three[i], three[(i + 1) % 3]
+                size = length(sub(b, a))
+                e, middle = times(1.0 / size, sub(b, a)), times(0.5, add(a, b))
+                s, r = segments(p, u, half, middle, e, 0.5 * size)
+                d = sub(along(p, s, u), along(middle, r, e))
+                far, across = length(d), length(cross(e, u))
+                inside = abs(s) < half and abs(r) < 0.5 * size and across > ALIGNED and 0.0 < far < most
+                if inside and (is_first(a, b) or not opposite(ground, k, i)[0]):
+                    way = times(1.0 / far, d)
+                    if is_ridge(ground, k, i, way):
+                        mine = u if dot(cross(e, u), way) > 0.0 else times(-1.0, u)
+                        head = (EDGES, 0.0, 2.0 * PARTS + place_key(middle))
+                        n = put(found, first, n, head, frame, p, middle, e, mine)
+                s = dot(sub(a, p), u)
+                d = sub(along(p, s, u), a)
+                far = length(d)
+                if abs(s) < half and 0.0 < far < most and is_peak(ground, k, i, times(1.0 / far, d)):
+                    at = add(frame[0], world(frame[1], a))
+                    if not known_partner(found, own, n, LINE, 1.0, at):
+                        head = (LINE, 1.0, 2.0 * PARTS + WAYS + place_key(a))
+                        n = put(found, first, n, head, frame, a, p, u, u)
+        k = following(ground, near, k)
+    return n
+
+
+# ------------------------------------------------------------------------------------------------ boxes
+@shared
+def peak_and_face(found, first, own, n, ground, frame, k, i, box, reach):
+    """Corner i of triangle k below a face of a box."""
+    v, (centre, axes, half, _) = corners(ground, k)[i], box
+    at = local(axes, sub(v, centre))
+    face, room, beyond = 0, -FAR, 0
+    for j in range(3):
+        if abs(at[j]) > half[j]:
+            beyond += 1
+        if abs(at[j]) - half[j] > room:
+            face, room = j, abs(at[j]) - half[j]
+    if beyond > 1 or room >= reach:
+        return n
+    out = times(1.0 if at[face] > 0.0 else -1.0, axes[face])
+    if not is_peak(ground, k, i, times(-1.0, out)):
+        return n
+    if known_partner(found, own, n, FACE, 1.0, add(frame[0], world(frame[1], v))):
+        return n
+    head = (FACE, 1.0, 16.0 * PARTS + place_key(v))
+    return put(found, first, n, head, frame, v, along(centre, half[face], out), out, out)
+
+
+@shared
+def ridge_and_edges(found, first, n, ground, frame, k, i, box, reach):
+    """Side i of triangle k, and edges of a box that cross it."""
+    three = corners(ground, k)
+    a, b = three[i], three[(i + 1) % 3]
+    size = length(sub(b, a))
+    e, middle = times(1.0 / size, sub(b, a)), times(0.5, add(a, b))
+    least = min(box[2][0], box[2][1], box[2][2])
+    for number in range(12):
+        p, j = edge(box, number), number // 4
+        u = box[1][j]
+        away = cross(e, u)
+        across = length(away)
+        if across > ALIGNED:
+            f1 = times(1.0 if number & 1 else -1.0, box[1][(j + 1) % 3])
+            f2 = times(1.0 if number & 2 else -1.0, box[1][(j + 2) % 3])
+            facing = -1.0 if dot(away, add(f1, f2)) > 0.0 else 1.0
+            way = times(facing / across, away)  # from the ground to the box
+            gap = dot(way, sub(p, middle))
+            if -least < gap < reach and dot(way, f1) <= CONE and dot(way, f2) <= CONE:
+                d, both = sub(middle, p), dot(e, u)
+                s = (dot(d, u) - both * dot(d, e)) / (1.0 - both * both)
+                r = (both * dot(d, u) - dot(d, e)) / (1.0 - both * both)
+                if abs(s) < box[2][j] and abs(r) < 0.5 * size and is_ridge(ground, k, i, way):
+                    head = (EDGES, 0.0, (17.0 + number) * PARTS + place_key(middle))
+                    n = put(found, first, n, head, frame, p, middle, e, times(facing, u))
+    return n
+
+
+@shared
+def box_over(found, first, n, ground, frame, box, reach):
+    """A box: its corners, ridges that cross its edges, peaks below its faces."""
+    for number in range(8):
+        n = point_over(found, first, n, number * PARTS, ground, frame, corner(box, number), 0.0, reach)
+    size = length(box[2])
+    near, own = window(ground, box[0], size + reach), n
+    low = box[0][2] - size - reach
+    k = following(ground, near, -1)
+    while k >= 0:
+        three = corners(ground, k)
+        if max(three[0][2], three[1][2], three[2][2]) > low:
+            for i in range(3):
+                border, o = opposite(ground, k, i)
+                bent = not border or dot(normal_of(*three), sub(o, three[i])) < -LEVEL * length(sub(o, three[i]))
+                if bent and (is_first(three[i], three[(i + 1) % 3]) or not border):
+                    n = ridge_and_edges(found, first, n, ground, frame, k, i, box, reach)
+                n = peak_and_face(found, first, own, n, ground, frame, k, i, box, reach)
+        k = following(ground, near, k)
+    return n
+
+
+@shared
+def features(found, first, kind, solid, ground, frame, reach):
+    """Features of a solid, placed in the ground's frame, into `found` from row `first`; returns the row after the last.
+
+    frame: origin and axes of the ground in the world."""
+    if kind == BOX:
+        return box_over(found, first, first, ground, frame, solid, reach)
+    last = capsule_over(found, first, first, ground, frame, solid, reach)
+    for k in range(first, last):
+        found[k, PARTNER_RADIUS if found[k, SWAP] > 0.5 else OWNER_RADIUS] = solid[3]
+    return last

@@ -1,0 +1,57 @@
+"""Distances from ground of triangles, against brute force over all of them."""
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+from vigym import Box, Capsule, HeightField, Mechanism, Simulator, Sphere
+from vigym.engine.rotation import rotation_matrix
+
+
+def least_norm(points):
+    """Length of the shortest vector of a convex hull: of all sums with weights >= 0, that which minimises
+    |sum|^2 + (1 - weights)^2 is a multiple of it."""
+    scale = np.abs(points).max()
+    weights, _ = nnls(np.vstack([points.T / scale, np.ones(len(points))]), np.array([0.0, 0.0, 0.0, 1.0]))
+    return float(np.linalg.norm(points.T @ weights) / weights.sum())
+
+
+def cores(shape):
+    """Corners of the core of a shape, and the radius around it."""
+    if isinstance(shape, Sphere):
+        return np.zeros((1, 3)), shape.radius
+    if isinstance(shape, Capsule):
+        return np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length, shape.radius
+    signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    return signs * shape.size, 0.0
+
+
+SHAPES = [Sphere(0.1), Capsule(0.07, 0.4), Box((0.3, 0.2, 0.5))]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda s: type(s).__name__)
+def test_against_all_triangles(shape):
+    rng = np.random.default_rng(5)
+    turn = rng.normal(size=4)
+    field = HeightField(rng.uniform(0, 0.5, (7, 6)), (3.0, 2.5), position=(0.3, -0.2, 0.1), orientation=turn)
+    vertices, faces = field.triangles()
+    vertices = vertices @ rotation_matrix(np.array(field.orientation)).T + field.position
+    m = Mechanism()
+    m.add_collider("hill", "world", field)
+    m.add_body("body", 1.0, shapes=[shape], position=(0, 0, 9))
+    n = 40
+    sim = Simulator(m, num_envs=n, overlap="keep")
+    up = rotation_matrix(np.array(field.orientation))
+    local = np.stack([rng.uniform(-2, 2, n), rng.uniform(-1.7, 1.7, n), rng.uniform(0.2, 1.5, n)], -1)
+    x, q = local @ up.T + field.position, rng.normal(size=(n, 1, 4))
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    sim.set_state(x=x[:, None], q=q, overlap="keep")
+    found, (core, radius) = sim.distance("world", "body"), cores(shape)
+    apart = 0
+    for k in range(n):
+        points = core @ rotation_matrix(q[k, 0]).T + x[k]
+        want = min(least_norm((points[:, None] - vertices[face]).reshape(-1, 3)) for face in faces)
+        if found[k] > 1e-6 - radius and want > 1e-6:  # neither goes through the surface
+            apart += 1
+            assert found[k] == pytest.approx(want - radius, abs=1e-9)
+    assert apart > n // 2
