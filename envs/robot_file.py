@@ -18,7 +18,10 @@ _ASIDE = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>\[]*>", re.DOTALL)
 
 
 class Robot(NamedTuple):
-    """name: of the file's robot. poses: arguments of `set_joint_state` by name. remarks: what was left out or mended."""
+    """A robot as its file has it.
+
+    poses: arguments of `set_joint_state` by name. remarks: what was left out or mended
+    """
 
     name: str
     mechanism: Mechanism
@@ -48,7 +51,7 @@ def read_robot(path: Path, kind: str, floating: bool = False) -> Robot:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         if kind == "urdf":
-            urdf = read_urdf(path, floating=floating, mimic="free")
+            urdf = read_urdf(path, floating=floating)
             name, mechanism, poses = urdf.name, urdf.mechanism, {}
         else:
             mjcf = read_mjcf(path, unsupported="omit")

@@ -31,7 +31,7 @@ def view(
     browser: bool = True,
     floating: bool = False,
 ) -> None:
-    """Open a robot (URDF, MJCF), play a recording, or run an environment, in a browser; or write pages, films, pictures.
+    """Open a robot (URDF, MJCF), play a recording, or run an environment, in a browser; or write pages and pictures.
 
     Args:
         what: A URDF or MJCF file, whose joints can then be moved and which can be simulated; a file that record() or
@@ -104,14 +104,22 @@ def show_robot(
     if not out:
         from vigym.view.page.workbench import Workbench
 
-        looks = {"speed": speed, "forces": forces, "colliders": colliders}
-        bench = Workbench(robot.mechanism, robot.name, robot.poses, browse=browser, **looks)
+        bench = Workbench(
+            robot.mechanism,
+            robot.name,
+            robot.poses,
+            speed=speed,
+            forces=forces,
+            colliders=colliders,
+            browse=browser,
+        )
         print("Ctrl-C ends it", flush=True)
         bench.run(seconds)
         return
     trial = Trial(robot.mechanism)
-    for given in list(robot.poses.values())[:1]:
-        trial.pose(given["positions"], given)
+    for name, given in list(robot.poses.items())[:1]:
+        if problem := trial.pose(given["positions"], given):
+            print(f"note: keyframe {name!r} is left out: {problem}")
     pictures = [path for path in out if path.suffix.lower() == ".png" and seconds is None]
     for path in pictures:
         renderer = Renderer(trial.mechanism, 800, 800, colliders=colliders)

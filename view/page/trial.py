@@ -44,10 +44,12 @@ class Trial:
         self._start = self.state()
 
     def _gains(self) -> tuple[dict[str, Array], NDArray[np.bool_]]:
-        """Gains that hold each axis, 0 for joints that close loops; and which axes have a drive already."""
+        """Gains that hold each axis, 0 for followers and for joints that close loops; and which axes have a drive."""
         sim, mechanism = self.sim, self.sim.model.mechanism
         n = sim.model.n_axes
-        inertia = np.diagonal(sim.mass_matrix()[0])[-n:] if n else np.zeros(0)
+        # an axis that leads others moves their inertia too; a follower by itself moves nothing
+        moved = coordinates.follow_rates(sim.model, np.tile(self.positions(), (n, 1)), np.eye(n))
+        inertia = np.einsum("ia,ab,ib->i", moved, sim.mass_matrix()[0, -n:, -n:], moved) if n else np.zeros(0)
         weight = np.linalg.norm(mechanism.gravity) * sum(body.mass for body in mechanism.bodies)
         stands = any(joint is None for joint in sim.model.tree.joints)  # what is held may carry the whole robot
         size = float(np.ptp(sim.state.x[0], axis=0).max())
@@ -69,6 +71,15 @@ class Trial:
     def positions(self) -> Array:
         """Joint coordinates (n_axes,)."""
         return self.sim.joint_positions()[0]
+
+    def followed(self, positions: Array) -> Array:
+        """Joint coordinates (n_axes,) with those of followers as their leaders tell."""
+        return coordinates.follow(self.sim.model, positions[None])[0]
+
+    @property
+    def followers(self) -> set[int]:
+        """Axes that couplings put in their places."""
+        return {coupling.follower for coupling in self.sim.model.couplings}
 
     def state(self) -> dict[str, Array]:
         """Poses of all bodies, at rest."""

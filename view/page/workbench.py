@@ -66,9 +66,8 @@ class Workbench:
     def _controls(self, title: str, speed: float, forces: bool, colliders: bool) -> None:
         gui, allow = self.server.gui, self.gate.allow
         gui.set_panel_label(title or "vigym")
-        gui.configure_theme(
-            control_layout="collapsible", control_width="large", show_logo=False, show_share_button=False
-        )
+        gui.configure_theme(control_width="large", show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
         self.note = gui.add_markdown("")
         self.simulate = allow(gui.add_checkbox("Simulate", False), is_switch)
         self.hold = allow(
@@ -89,24 +88,29 @@ class Workbench:
             shown = {name: name in _SHOWN_AT_FIRST or (name == "Colliders" and colliders) for name in self.layers.names}
             self.switches = {name: allow(gui.add_checkbox(name, on), is_switch) for name, on in shown.items()}
             self.arrows = allow(gui.add_checkbox("Contact forces", forces), is_switch)
-        self.sliders: list[Any] = []
+        self.sliders: dict[int, Any] = {}  # by axis
         names, ranges, now = self.trial.sim.axis_names, self.trial.ranges(), self.trial.positions()
+        own = [axis for axis in range(len(names)) if axis not in self.trial.followers]
         with gui.add_folder("Joints (rad, m)"):
-            for name, (low, high), value in list(zip(names, ranges, now, strict=True))[:MOST_SLIDERS]:
-                low, high = min(low, float(value)), max(high, float(value), low + 1e-6)
-                slider = gui.add_slider(name[:80], low, high, (high - low) / 1000, float(value))
-                self.sliders.append(allow(slider, between(low, high)))
+            for axis in own[:MOST_SLIDERS]:
+                value = float(now[axis])
+                low, high = min(ranges[axis][0], value), max(ranges[axis][1], value)
+                high = max(high, low + 1e-6)
+                slider = gui.add_slider(names[axis][:80], low, high, (high - low) / 1000, value)
+                self.sliders[axis] = allow(slider, between(low, high))
 
     def _values(self) -> Array:
-        """Joint coordinates (n_axes,) that the sliders ask for."""
+        """Joint coordinates (n_axes,) that the sliders ask for; followers have none."""
         asked = self.trial.positions().copy()
-        asked[: len(self.sliders)] = [float(self.gate.value(slider)) for slider in self.sliders]
-        return asked
+        for axis, slider in self.sliders.items():
+            asked[axis] = float(self.gate.value(slider))
+        return self.trial.followed(asked)
 
     def _follow(self) -> None:
         """Put the sliders where the joints are."""
-        for slider, value in zip(self.sliders, self.trial.positions(), strict=False):
-            slider.value = float(np.clip(value, slider.min, slider.max))
+        now = self.trial.positions()
+        for axis, slider in self.sliders.items():
+            slider.value = float(np.clip(now[axis], slider.min, slider.max))
         self._asked = self._values()
 
     def _ask_reset(self) -> None:

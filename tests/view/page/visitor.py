@@ -33,10 +33,10 @@ def enter(url, path=None, host=None, origin=...):
     )
 
 
-def controls(connection):
-    """The uuids of the page's controls by label, from what the server tells a new page."""
+def controls(connection, last="Let go"):
+    """The uuids of the page's controls by label, from what the server tells a new page, up to the `last` of them."""
     found = {}
-    while "Let go" not in found:
+    while last not in found:
         raw = connection.recv(timeout=PATIENCE)
         packed = int.from_bytes(raw[8:16], "little")
         told = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(raw[16 : 16 + packed]))
