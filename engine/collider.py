@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from vigym.engine.errors import MechanismError
 from vigym.engine.height_field import HeightField
+from vigym.engine.hulls import check_corners, middle, polytope_of
 from vigym.engine.joint import WORLD
+from vigym.engine.polyhedra import Hull
 from vigym.engine.rotation import rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.validation import Array, identifier, number, show
 
-KINDS = (Sphere, Capsule, Box, Plane, Cylinder, HeightField)  # their numbers in the kernels, collision/space.py
+KINDS = (Sphere, Capsule, Box, Plane, Cylinder, Hull, HeightField)  # their numbers in the kernels, collision/space.py
 GROUNDS = (HeightField,)  # of triangles; of the world alone
 ON_GROUND = (Sphere, Capsule, Box)  # kinds that touch it
 LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
@@ -34,7 +37,7 @@ class Collider:
 
     name: unique among the colliders.
     body: name of the body that carries it, or "world".
-    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the body's frame; of the world, also a HeightField.
+    shape: Sphere, Capsule, Box, Cylinder, Hull or Plane, placed in the body's frame; of the world, also a HeightField.
     friction: Coulomb coefficient; that of two is the square root of their product.
     restitution: impulse of the rebound over that of the impact, 0 to 1; that of two is the larger one.
     compliance, damping: as of contacts with the ground; that of two is the sum, and the larger one.
@@ -61,9 +64,15 @@ class Collider:
         """Shape frame to body frame (3, 3)."""
         return rotation_matrix(np.array(self.shape.orientation))
 
-    @property
+    @cached_property
+    def place(self) -> Array:
+        """Centre of the solid in the body's frame (3,), m; of a hull, the middle of the box around it."""
+        position = np.array(self.shape.position)
+        return position + self.rotation @ middle(self.shape) if isinstance(self.shape, Hull) else position
+
+    @cached_property
     def size(self) -> tuple[float, float, float, float]:
-        """Half lengths of the core, and the radius around it, m."""
+        """Half lengths of the core, of a hull half its thickness, and the radius around it, m."""
         match self.shape:
             case Sphere(radius=radius):
                 return 0.0, 0.0, 0.0, radius
@@ -73,14 +82,19 @@ class Collider:
                 return 0.5 * a, 0.5 * b, 0.5 * c, 0.0
             case Cylinder(radius=radius, length=length):
                 return radius, radius, 0.5 * length, 0.0
+            case Hull():
+                half = 0.5 * polytope_of(self.shape).thickness
+                return half, half, half, 0.0
         return 0.0, 0.0, 0.0, 0.0
 
-    @property
+    @cached_property
     def bound(self) -> float:
         """Radius of a ball around its centre that holds it, m."""
         *half, radius = self.size
         if isinstance(self.shape, Cylinder):
             return float(np.hypot(half[0], half[2]))
+        if isinstance(self.shape, Hull):
+            return float(np.linalg.norm(np.array(self.shape.points) - middle(self.shape), axis=1).max())
         return float(np.linalg.norm(half)) + radius
 
 
@@ -98,8 +112,8 @@ def make_collider(
 ) -> Collider:
     """Let a shape of a body, or of the "world", touch those of others.
 
-    shape: Sphere, Capsule, Box, Cylinder or Plane, placed in the frame of the body, which was added before; of the
-        world, also a HeightField.
+    shape: Sphere, Capsule, Box, Cylinder, Hull or Plane, placed in the frame of the body, which was added before; of
+        the world, also a HeightField.
     friction: Coulomb coefficient; two colliders have the square root of the product of theirs.
     restitution: impulse of the rebound over that of the impact, 0 to 1; two have the larger one.
     compliance: m/N, damping: N s/m: of colliders that give way; two have the sum, and the larger damping.
@@ -114,6 +128,8 @@ def make_collider(
         raise MechanismError(
             f"{what}: a {type(shape).__name__} is ground of the {WORLD!r}, body must be that, got {show(body)}"
         )
+    if isinstance(shape, Hull):
+        check_corners(shape, what)
     law = checked_law(
         {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}, what
     )
@@ -164,18 +180,8 @@ def pair_law(a: Collider, b: Collider, own: Mapping[str, float]) -> PairLaw:
 
 
 def has_rims(colliders: Sequence[Collider], couples: Iterable[tuple[int, int]]) -> bool:
-    """Tell if cylinders are among the couples; MechanismError for two shapes that cannot touch each other yet."""
-    found = False
-    for a, b in ((colliders[i], colliders[j]) for i, j in couples):
-        kinds = {type(a.shape), type(b.shape)}
-        found = found or Cylinder in kinds
-        if Cylinder in kinds and Plane not in kinds:
-            shapes = " and a ".join(type(collider.shape).__name__ for collider in (a, b))
-            raise MechanismError(
-                f"colliders {a.name!r} and {b.name!r}: a {shapes} cannot touch each other yet; use other shapes, or "
-                "ignore_contact or collide=False to let them pass"
-            )
-    return found
+    """Tell if cylinders are among the couples."""
+    return any(isinstance(colliders[k].shape, Cylinder) for couple in couples for k in couple)
 
 
 def bits(value: int, what: str) -> int:

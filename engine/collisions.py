@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from vigym.engine import coordinates
 from vigym.engine.compiled import compiled
 from vigym.engine.errors import InputError
 from vigym.engine.joint import WORLD
-from vigym.engine.kernels.collision import distance, ground_distance
+from vigym.engine.kernels.collision import asking, distance, ground_distance, hull_distance, rounds
 from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.lanes import LANES, Lanes
@@ -129,13 +130,48 @@ def _ground_distances(kinds, centres, axes, sizes, numbers, integers, first, cou
             out[n, k] = ground_distance.distance(kinds[a], solid, ground, distance.FAR, True)
 
 
+@compiled
+def _table_distances(kinds, centres, axes, sizes, numbers, integers, first, couples, out):
+    """Distances of couples of solids of which one has many faces, (N, couples)."""
+    for n in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            a, b = couples[k, 0], couples[k, 1]
+            out[n, k] = hull_distance.solids(
+                kinds[a], (numbers, integers, first[a]), distance.solid(centres[n, a], axes[n, a], sizes[a]),
+                kinds[b], (numbers, integers, first[b]), distance.solid(centres[n, b], axes[n, b], sizes[b]),
+                True,
+            )  # fmt: skip
+
+
+@compiled
+def _rim_distances(kinds, centres, axes, sizes, numbers, integers, first, couples, out):
+    """Distances of couples of solids of which one is a cylinder and none a plane, (N, couples)."""
+    for n in range(out.shape[0]):
+        for k in range(out.shape[1]):
+            a, b = couples[k, 0], couples[k, 1]
+            out[n, k] = rounds.solids(
+                kinds[a], (numbers, integers, first[a]), distance.solid(centres[n, a], axes[n, a], sizes[a]),
+                kinds[b], (numbers, integers, first[b]), distance.solid(centres[n, b], axes[n, b], sizes[b]),
+                True,
+            )  # fmt: skip
+
+
+def by_kind(model: Model, couples: NDArray[np.int64]) -> list[tuple[NDArray[np.bool_], Any]]:
+    """Masks of the couples (k, 2) of two simple solids, and of those that kernels ask for elsewhere (asking.py), each
+    with the tables that it needs."""
+    kinds = [collider.kind for collider in model.colliders]
+    place = np.array([asking.place_of(kinds[a], kinds[b]) for a, b in couples.tolist()], int)
+    tables = (), model.terrain, model.hulls, model.hulls
+    return [(place == which, own) for which, own in zip((asking.SIMPLE, *asking.PLACES), tables, strict=True)]
+
+
 def placed(model: Model, x: Array, q: Array) -> tuple[Array, Array, Array, Array]:
     """Kinds of the colliders, centres (N, n, 3) and axes (N, n, 3, 3) at the poses x, q of bodies, and sizes."""
     colliders, n = model.mechanism.colliders, len(x)
     body = [model.bodies[collider.body] for collider in colliders]
     x = np.concatenate([x, np.zeros((n, 1, 3))], 1)[:, body]
     q = np.concatenate([q, np.tile([1.0, 0.0, 0.0, 0.0], (n, 1, 1))], 1)[:, body]
-    place = np.array([collider.shape.position for collider in colliders])
+    place = np.array([collider.place for collider in colliders])
     turn = np.array([collider.shape.orientation for collider in colliders])
     axes = np.swapaxes(rotation_matrix(multiply(q, np.broadcast_to(turn, q.shape))), -1, -2)
     kinds, sizes = np.array([c.kind for c in colliders]), np.array([c.size for c in colliders])
@@ -147,8 +183,8 @@ def distances(model: Model, x: Array, q: Array, couples: NDArray[np.int64]) -> A
     """Distances of couples of colliders (N, couples) at the poses x, q of bodies, m; negative where they overlap."""
     out, couples = np.zeros((len(x), len(couples))), couples.reshape(-1, 2)
     couples = np.where(model.terrain.first[couples[:, :1]] > 0, couples[:, ::-1], couples)
-    on_ground = model.terrain.first[couples[:, 1]] > 0
-    for which, loop, more in ((~on_ground, _distances, ()), (on_ground, _ground_distances, model.terrain)):
+    loops = (_distances, _ground_distances, _table_distances, _rim_distances)
+    for (which, more), loop in zip(by_kind(model, couples), loops, strict=True):
         if which.any() and len(x):
             part = np.zeros((len(x), int(which.sum())))
             loop(*placed(model, x, q), *more, np.ascontiguousarray(couples[which]), part)

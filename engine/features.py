@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine.collisions import distances, hard, placed
+from vigym.engine.collisions import by_kind, distances, hard, placed
 from vigym.engine.compiled import compiled
-from vigym.engine.kernels.collision import distance, over_ground
+from vigym.engine.kernels.collision import distance, hulls, over_ground, rounds
 from vigym.engine.kernels.collision import kinds as kinds_of
 from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import (
@@ -62,6 +62,28 @@ def _ground_features(kinds, centres, axes, sizes, numbers, integers, first, coup
         counts[k] = over_ground.features(found[k], 0, kinds[a], solid, ground, frame, reach)
 
 
+@compiled
+def _table_features(kinds, centres, axes, sizes, numbers, integers, first, couples, reach, found, counts):
+    """The same of couples of solids of which one has many faces."""
+    for k in range(len(couples)):
+        a, b = couples[k, 0], couples[k, 1]
+        one = distance.solid(centres[a], axes[a], sizes[a])
+        other = distance.solid(centres[b], axes[b], sizes[b])
+        h, g = (numbers, integers, first[a]), (numbers, integers, first[b])
+        counts[k] = hulls.features(found[k], kinds[a], h, one, one, kinds[b], g, other, other, reach)
+
+
+@compiled
+def _rim_features(kinds, centres, axes, sizes, numbers, integers, first, couples, reach, found, counts):
+    """The same of couples of solids of which one is a cylinder."""
+    for k in range(len(couples)):
+        a, b = couples[k, 0], couples[k, 1]
+        one = distance.solid(centres[a], axes[a], sizes[a])
+        other = distance.solid(centres[b], axes[b], sizes[b])
+        h, g = (numbers, integers, first[a]), (numbers, integers, first[b])
+        counts[k] = rounds.features(found[k], kinds[a], h, one, one, kinds[b], g, other, other, reach)
+
+
 def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     """Features of hard couples with gaps of less than `reach`, bodies being at x (n, 3), q (n, 4)."""
     couples = np.array(model.couples, np.int64).reshape(-1, 2)[hard(model)]
@@ -70,8 +92,8 @@ def near_features(model: Model, x: Array, q: Array, reach: float) -> Features:
     found, counts = np.zeros((len(couples), FOUND, COLUMNS)), np.zeros(len(couples), np.int64)
     if len(couples):
         kinds, centres, axes, sizes = placed(model, x[None], q[None])
-        on_ground = model.terrain.first[couples[:, 1]] > 0
-        for mask, loop, tables in ((~on_ground, _features, ()), (on_ground, _ground_features, model.terrain)):
+        loops = (_features, _ground_features, _table_features, _rim_features)
+        for (mask, tables), loop in zip(by_kind(model, couples), loops, strict=True):
             if mask.any():
                 part, number = found[mask], counts[mask]
                 loop(

@@ -10,10 +10,12 @@ import numpy as np
 from vigym.engine.collider import LAW, has_rims, pair_law
 from vigym.engine.coupling import Axis, Coupling, axis_labels, in_order
 from vigym.engine.graph import Tree, connected, find_loops, spanning_tree
+from vigym.engine.hulls import hulls_of
 from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_kinds import FLOATING, axis_pairs, driven, frames, kind_of
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, cone, geometry, layout
+from vigym.engine.kernels.collision.asking import PLACES, place_of
 from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
@@ -85,6 +87,10 @@ class Model:
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
         ]
         self.terrain = terrain_of(self.colliders)
+        kinds = [collider.kind for collider in self.colliders]
+        asked = {place_of(kinds[a], kinds[b]) for a, b in self.couples}
+        self.asked = tuple(place in asked for place in PLACES)
+        self.hulls = hulls_of([collider.shape for collider in self.colliders], self.couples)
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -123,6 +129,7 @@ class Model:
             n_ends=2 * (len(self.loops.joints) + sum(terms)),
             n_terms=sum(terms),
             **self.terrain.sizes,
+            **self.hulls.sizes,
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
@@ -247,12 +254,13 @@ class Model:
         m.rank[m.sequence] = np.arange(len(m.sequence))
         m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
         self.terrain.write(m)
+        self.hulls.write(m)
         for k, collider in enumerate(self.colliders):
             i = self.bodies[collider.body]
             m.collider_body[k], m.collider_kind[k] = i, collider.kind
-            m.collider_place[k], m.collider_turn[k] = collider.shape.position, collider.rotation.ravel()
+            m.collider_place[k], m.collider_turn[k] = collider.place, collider.rotation.ravel()
             m.collider_size[k], m.collider_bound[k] = collider.size, collider.bound
-            m.reach[i, 0] = max(m.reach[i, 0], np.linalg.norm(collider.shape.position) + collider.bound)
+            m.reach[i, 0] = max(m.reach[i, 0], np.linalg.norm(collider.place) + collider.bound)
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T

@@ -19,12 +19,13 @@ from vigym.engine.errors import InputError
 from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull
 from vigym.engine.rotation import Array, rotate
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.surface import Surface
 from vigym.engine.validation import number, show, unit_vector, vector
 
-SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Sphere)}
+SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Hull, Sphere)}
 SOLIDS: dict[str, Any] = {kind.__name__: kind for kind in KINDS if kind not in GROUNDS}
 CONTACT = ("name", "body", "point", "radius", "friction", "normal", "offset")
 FIELD = ("size", "position", "orientation", "color")  # of a height field, beside its heights

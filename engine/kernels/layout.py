@@ -48,6 +48,8 @@ class Sizes(NamedTuple):
     n_nodes: int = 0  # bodies and loops
     ground_numbers: int = 1  # of ground of triangles, see collision/terrain.py
     ground_integers: int = 1
+    hull_numbers: int = 1  # of solids with many faces, see collision/polytope.py
+    hull_integers: int = 1
     n_ends: int = 0
     n_terms: int = 0
 

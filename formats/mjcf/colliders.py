@@ -18,6 +18,7 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree
 from vigym.engine.height_field import HeightField
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.formats.couples import laws
 from vigym.formats.mjcf.rebound import bouncing
@@ -58,15 +59,15 @@ def add_colliders(
     colliders, couples, names = mechanism.colliders, mechanism.couples, collider_names(mechanism)
     welded = _welded(mechanism, tree)
     _check(mechanism, welded)
-    fields = _fields(colliders, root)
+    assets = _fields(colliders, root) | _hulls(colliders, root)
     written = {k for k, c in enumerate(colliders) if _possible(c, welded)}  # nothing touches the others
     common = laws(mechanism)
     free = _open(colliders, common) & written
     for k, (collider, name) in enumerate(zip(colliders, names, strict=True)):
         if k in written:
             geom = {"name": name, **_geom(collider, k in free)}
-            if isinstance(collider.shape, HeightField):
-                geom["hfield"] = fields[k]
+            if k in assets:
+                geom["mesh" if isinstance(collider.shape, Hull) else "hfield"] = assets[k]
             ET.SubElement(elements[collider.body], "geom", geom)
     own = _found(colliders, free, welded)
     if own:
@@ -134,16 +135,31 @@ def _fields(colliders: Sequence[Collider], root: ET.Element) -> dict[int, str]:
     names: dict[int, str] = {}
     for k, collider in enumerate(colliders):
         if isinstance(collider.shape, HeightField):
-            if not names:
-                asset = ET.SubElement(root, "asset")
             heights, (x, y) = collider.shape.heights, collider.shape.size
             size = [0.5 * x, 0.5 * y, float(np.ptp(heights)) or 1.0, max(x, y)]
             names[k] = f"field {k}"
             rows, columns = map(str, heights.shape)
             elevation = text(((heights[::-1] - heights.min()) / size[2]).ravel())
             given = {"name": names[k], "nrow": rows, "ncol": columns, "size": text(size), "elevation": elevation}
-            ET.SubElement(asset, "hfield", given)
+            ET.SubElement(_asset(root), "hfield", given)
     return names
+
+
+def _hulls(colliders: Sequence[Collider], root: ET.Element) -> dict[int, str]:
+    """Assets of the hulls; their names, by the number of the collider. MuJoCo takes the convex hull of a mesh's
+    corners."""
+    names = {k: f"hull {k}" for k, collider in enumerate(colliders) if isinstance(collider.shape, Hull)}
+    for k, name in names.items():
+        vertices, faces = colliders[k].shape.triangles()
+        given = {"name": name, "vertex": text(vertices.ravel()), "face": " ".join(map(str, faces.ravel().tolist()))}
+        ET.SubElement(_asset(root), "mesh", given)
+    return names
+
+
+def _asset(root: ET.Element) -> ET.Element:
+    """Where assets stand."""
+    found = root.find("asset")
+    return ET.SubElement(root, "asset") if found is None else found
 
 
 def _condim(friction: float) -> str:
@@ -162,6 +178,8 @@ def _geom(collider: Collider, free: bool) -> dict[str, str]:
             kind, size = "box", [0.5 * edge for edge in edges]
         case HeightField():
             kind, size = "hfield", []
+        case Hull():
+            kind, size = "mesh", []
         case Cylinder(radius=radius, length=length):
             kind, size = "cylinder", [radius, 0.5 * length]
         case _:

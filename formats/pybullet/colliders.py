@@ -12,6 +12,7 @@ from vigym.engine.collider import GROUNDS, Collider, pair_law
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull
 from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.formats.couples import laws
 from vigym.formats.pybullet.ground import Surface, set_surface, surface_of
@@ -71,6 +72,8 @@ def _fixed(collider: Collider, client: int) -> Link:
             solid = {"shapeType": p.GEOM_BOX, "halfExtents": [0.5 * edge for edge in edges]}
         case Cylinder(radius=radius, length=length):
             solid = {"shapeType": p.GEOM_CYLINDER, "radius": radius, "height": length}
+        case Hull(points=points):
+            solid = {"shapeType": p.GEOM_MESH, "vertices": points}
         case _:
             solid = {"shapeType": p.GEOM_PLANE, "planeNormal": [0.0, 0.0, 1.0]}
     number = p.createMultiBody(

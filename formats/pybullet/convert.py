@@ -1,8 +1,8 @@
 """PyBullet: a mechanism as multi-bodies (reduced coordinates), or as rigid bodies with constraints (maximal ones)."""
 
-import os
 import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from vigym.formats.pybullet.colliders import add_colliders, check_colliders
 from vigym.formats.pybullet.constraints import constrain
 from vigym.formats.pybullet.ground import Surface, add_ground, set_surface, surfaces
 from vigym.formats.pybullet.handle import Handle, module
-from vigym.formats.pybullet.urdf_text import BASE, parts, principal, surface_link, urdf
+from vigym.formats.pybullet.urdf_text import BASE, hull_files, parts, principal, surface_link, urdf
 from vigym.formats.tree import shallow_tree
 
 __all__ = ["Handle", "module", "to_pybullet"]
@@ -78,19 +78,18 @@ def _load(handle: Handle, members: Sequence[Member]) -> None:
     for body, _, groups in members:
         if handle.maximal and len(groups) > 1:
             raise MechanismError(f"body {body.name!r}: PyBullet has one surface and one plane a rigid body")
-    with tempfile.NamedTemporaryFile("w", suffix=".urdf", delete=False) as file:
-        file.write(
-            urdf([(body, joint, [surface.group for surface in groups]) for body, joint, groups in members], anchored)
-        )
-    try:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "tree.urdf")
+        text = urdf([(body, joint, [surface.group for surface in groups]) for body, joint, groups in members], anchored)
+        files = hull_files(surface.group for _, _, groups in members for surface in groups)
+        for name, content in {file.name: text, **files}.items():
+            Path(folder, name).write_text(content)
         flags = p.URDF_USE_INERTIA_FROM_FILE | p.URDF_MAINTAIN_LINK_ORDER
         if any(surface.plane is None for _, _, groups in members for surface in groups):
             flags |= p.URDF_USE_SELF_COLLISION
         number = p.loadURDF(
-            file.name, useFixedBase=anchored, useMaximalCoordinates=handle.maximal, flags=flags, physicsClientId=client
+            str(file), useFixedBase=anchored, useMaximalCoordinates=handle.maximal, flags=flags, physicsClientId=client
         )
-    finally:
-        os.unlink(file.name)
     links = {BASE if anchored else members[0][0].name: -1}
     for link in range(p.getNumJoints(number, physicsClientId=client)):
         links[p.getJointInfo(number, link, physicsClientId=client)[12].decode()] = link

@@ -1,7 +1,8 @@
 """One tree of a mechanism as URDF text for PyBullet, whose own functions for that stop at 16 shapes a link."""
 
+import hashlib
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from vigym.engine.collider import Collider
 from vigym.engine.contact import Contact
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import Joint
+from vigym.engine.polyhedra import Hull
 from vigym.engine.rotation import from_matrix, rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Cylinder, Sphere
 from vigym.engine.validation import Array
@@ -141,8 +143,26 @@ def _collisions(link: ET.Element, group: Group, origin: Array) -> None:
                 ET.SubElement(geometry, "box", size=text(edges))
             case Cylinder(radius=radius, length=length):
                 ET.SubElement(geometry, "cylinder", radius=repr(radius), length=repr(length))
+            case Hull():
+                ET.SubElement(geometry, "mesh", filename=hull_file(part))
             case _:
                 ET.SubElement(geometry, "plane", normal="0 0 1")
+
+
+def hull_file(part: Contact | Collider) -> str:
+    """Name of the OBJ file of a hull."""
+    return hashlib.sha256(part.name.encode()).hexdigest()[:16] + ".obj"
+
+
+def hull_files(groups: Iterable[Group]) -> dict[str, str]:
+    """OBJ files that the text names, of which PyBullet takes the convex hulls."""
+    solids = [part for group in groups for part in group if isinstance(part, Collider)]
+    return {
+        hull_file(part): "".join(f"v {x!r} {y!r} {z!r}\n" for x, y, z in part.shape.points)
+        + "".join(f"f {a} {b} {c}\n" for a, b, c in (part.shape.triangles()[1] + 1).tolist())
+        for part in solids
+        if isinstance(part.shape, Hull)
+    }
 
 
 def _joint(

@@ -11,7 +11,8 @@ itself.
 from numba.extending import overload
 
 from vigym.engine.kernels.collision import distance, kinds, links
-from vigym.engine.kernels.collision.ground import ask, beside
+from vigym.engine.kernels.collision.asking import ask, is_asked
+from vigym.engine.kernels.collision.ground import beside
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
@@ -90,8 +91,7 @@ def closest(m, t, first, second, lane):
         return 0.0
     part, least = 0.0, distance.FAR
     for k in range(PARTS + 1):
-        a, b = along(m, t, first, i, k / PARTS, lane), along(m, t, second, j, k / PARTS, lane)
-        room = distance.solids(kind[first], a, kind[second], b)
+        room = room_at(m, t, first, second, k / PARTS, lane)
         if room < 0.5 * way / PARTS:  # it may meet the other one between two looks
             return 0.0
         if room < least:
@@ -143,9 +143,12 @@ def find(m, t, couple, lane):
         count = find_ground(m, t, first, second, reach, lane)
     else:
         past = closest(m, t, first, second, lane)
-        a, b = along(m, t, first, i, past, lane), along(m, t, second, j, past, lane)
-        later_a, later_b = along(m, t, first, i, 1.0, lane), along(m, t, second, j, 1.0, lane)
-        count = kinds.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
+        if is_asked(kind[first], kind[second]):
+            count = int(ask(m, t, first, second, past, reach, 0, lane))
+        else:
+            a, b = along(m, t, first, i, past, lane), along(m, t, second, j, past, lane)
+            later_a, later_b = along(m, t, first, i, 1.0, lane), along(m, t, second, j, 1.0, lane)
+            count = kinds.features(found[:FOUND, :, lane], kind[first], a, later_a, kind[second], b, later_b, reach)
         for k in range(count):
             found[k, WHEN, lane] = past
     # in their place, those of where solutions began to go too deep
@@ -175,7 +178,7 @@ def replace_features(m, t, first, second, when, reach, count, lane):
     Those that are not among them go OUT; those that had gone are BACK, and stay. Nothing changes if all are known.
     Returns how many there are then, and how many are new, or back."""
     body, kind, found = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "found")
-    if is_ground(kind[second]):
+    if is_asked(kind[first], kind[second]):
         last = int(ask(m, t, first, second, when, reach, count, lane))
     else:
         a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)

@@ -2,7 +2,7 @@
 
 from numba.core import types
 
-from vigym.engine.kernels.collision import detect, ground, groups
+from vigym.engine.kernels.collision import detect, ground, groups, tables
 from vigym.engine.kernels.jit import entry
 
 
@@ -26,20 +26,31 @@ ENTRIES = [
 ]
 
 
-def consult(m, m_columns, m_lanes, t, t_columns, t_lanes, first, second, when, reach, start, lane):
-    """`ground.consult` of the handles of two stores."""
-    model, scratch = (m, m_columns, m_lanes), (t, t_columns, t_lanes)
-    return ground.consult(model, scratch, first, second, when, reach, start, lane)
+def asked_of(consult, name):
+    """A function that is asked (asking.py), to be called with the numbers of the handles of two stores."""
+
+    def called(m, m_columns, m_lanes, t, t_columns, t_lanes, first, second, when, reach, start, lane):
+        model, scratch = (m, m_columns, m_lanes), (t, t_columns, t_lanes)
+        return consult(model, scratch, first, second, when, reach, start, lane)
+
+    called.__name__ = called.__qualname__ = name
+    return entry(called)
 
 
-CONSULT = entry(consult)
+ASKED = [  # in the order of asking.PLACES
+    asked_of(ground.consult, "consult"),
+    asked_of(tables.consult, "consult_tables"),
+    asked_of(tables.consult_rims, "consult_rims"),
+]
 
 
-def addresses(with_ground):
-    """Addresses of all of them, compiled when they are first asked for; that of `ground.consult` only if needed."""
+def addresses(asked):
+    """Addresses of all of them, compiled when they are first asked for; of ASKED those of which `asked` is True."""
     found = [address_of(function, [types.int64] * 10) for function in ENTRIES]
     numbers = [*[types.int64] * 8, types.float64, types.float64, types.int64, types.int64]
-    return [*found, address_of(CONSULT, numbers) if with_ground else 0]
+    for function, needed in zip(ASKED, asked, strict=True):
+        found.append(address_of(function, numbers) if needed else 0)
+    return found
 
 
 def address_of(function, arguments):

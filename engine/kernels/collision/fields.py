@@ -27,6 +27,7 @@ def collider_fields(size):
             ("couple_friction", "couple_restitution", "couple_compliance", "couple_damping"), (size.n_couples, 1)
         ),
         "ground_numbers": (size.ground_numbers, 1),  # see terrain.py
+        "hull_numbers": (size.hull_numbers, 1),  # see polytope.py
         "reach": (n + 1, 2),  # of a body: as far as its solids go from the centre of mass; the smallest one's size
         "usual": (n, 6),  # see model.usual_sizes
         "wedged": (n + 1, 1),  # 1 for bodies that are held to the world, or between other things
@@ -41,6 +42,8 @@ def collider_integers(size):
         "collider_kind": (size.n_colliders,),
         "collider_ground": (size.n_colliders,),  # first integer of ground of triangles, see terrain.py
         "ground_integers": (size.ground_integers,),
+        "collider_hull": (size.n_colliders,),  # first integer of what has many faces, see polytope.py
+        "hull_integers": (size.hull_integers,),
         "couple_first": (size.n_couples,),
         "couple_second": (size.n_couples,),
         # nodes of Newton's matrix (bodies; from n + 1 on, loops) as they are eliminated, and their places there
@@ -164,5 +167,5 @@ def scratch_integers(size):
     )
     by_node = dict.fromkeys(links, (n + 1 + size.n_loops,))
     # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
-    addresses = {"more": (), "entries": (6,)}
+    addresses = {"more": (), "entries": (8,)}
     return counts | by_node | addresses | {"joined": (n,)} | COLUMNS_OF

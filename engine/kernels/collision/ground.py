@@ -1,13 +1,6 @@
-"""Solids and ground of triangles in a step: what detect.py and overlap.py ask, compiled apart from them.
-
-Only mechanisms that have such ground compile it (entries.py); the others never call it.
-"""
-
-from numba.core import types
-from numba.extending import overload
+"""Solids and ground of triangles in a step: what detect.py and overlap.py ask (asking.py), compiled apart from them."""
 
 from vigym.engine.kernels.collision import ground_distance, over_ground, terrain
-from vigym.engine.kernels.collision.handle import call_consult
 from vigym.engine.kernels.collision.manifold import FOUND
 from vigym.engine.kernels.collision.poses import along
 from vigym.engine.kernels.collision.space import local, sub
@@ -53,21 +46,3 @@ def consult(m, t, first, second, when, reach, start, lane):
 def beside(m, second, p, frame):
     """A lower bound of the distance of a point from a ground."""
     return terrain.beside(ground_of(m, second), local(frame[1], sub(p, frame[0])))
-
-
-# ------------------------------------------------------------------------------------------------ for scalar code
-def ask(m, t, first, second, when, reach, start, lane):
-    """`consult`, which compiled code calls by its address."""
-    return consult(m, t, first, second, when, reach, start, lane)
-
-
-@overload(ask)
-def _ask(m, t, first, second, when, reach, start, lane):
-    if not isinstance(m, types.UniTuple):
-        return None
-
-    def call(m, t, first, second, when, reach, start, lane):
-        at = rows(t, "entries")[5]
-        return call_consult(at, m[0], m[1], m[2], t[0], t[1], t[2], first, second, when, reach, start, lane)
-
-    return call

@@ -19,6 +19,7 @@ FLOATS = (
     *("free_fall", "nominal_mass", "reach", "usual", "wedged"),
     *("collider_bound", "collider_place", "collider_size", "collider_turn"),
     *("couple_compliance", "couple_damping", "couple_friction", "couple_restitution", "ground_numbers"),
+    "hull_numbers",
     # state
     *("budget", "fresh", "heft", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),
@@ -41,6 +42,7 @@ INTEGERS = (
     *("end_body", "end_loop", "edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after"),
     *("seen", "sequence", "more"),
     *("collider_body", "collider_ground", "collider_kind", "couple_first", "couple_second", "ground_integers"),
+    *("collider_hull", "hull_integers"),
     *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "own_block"),
     *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),
     *("pair_contact_body", "pair_contact_other", "pair_contact_pair", "up_in", "up_out", "thread", "room"),

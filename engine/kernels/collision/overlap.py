@@ -5,10 +5,11 @@ ends, and that nothing fast passes through something thin.
 """
 
 from vigym.engine.kernels.collision import distance, manifold
-from vigym.engine.kernels.collision.ground import ROOM, ask
+from vigym.engine.kernels.collision.asking import ask, is_asked
+from vigym.engine.kernels.collision.ground import ROOM
 from vigym.engine.kernels.collision.manifold import CODE, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP, WHEN
 from vigym.engine.kernels.collision.poses import PATH, along, matrix_of, pose, three
-from vigym.engine.kernels.collision.space import BOX, CYLINDER, add, is_endless, is_ground, length, sub, turn, turn_back
+from vigym.engine.kernels.collision.space import BOX, CYLINDER, HULL, add, is_endless, length, sub, turn, turn_back
 from vigym.engine.kernels.simd import rows, shared
 
 OVERLAP = 4e-9  # of a size that is found after a step and not a solution
@@ -18,10 +19,10 @@ BISECTIONS = 40
 
 @shared
 def room_at(m, t, first, second, when, lane):
-    """Room between two solids at a time of a way (`pose`): their distance, or less for boxes; less their depth where
-    they overlap. Over ground of triangles, at most the diameter of the solid."""
+    """Room between two solids at a time of a way (`pose`): their distance, or less for boxes and hulls; less their
+    depth where they overlap. Over ground of triangles, at most the diameter of the solid."""
     body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
-    if is_ground(kind[second]):
+    if is_asked(kind[first], kind[second]):
         enough = 2.0 * rows(m, "collider_bound")[first, 0, 0]
         return ask(m, t, first, second, when, enough, ROOM, lane)
     a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
@@ -89,13 +90,13 @@ def begin_overlap(m, t, first, second, offset, before, now, depth, lane):
 
 @shared
 def thickness(m, first, second):
-    """The least size of two solids: of a box its shortest edge, of a cylinder that of a box around it, of others the
-    diameter; of a plane none."""
+    """The least size of two solids: of a box its shortest edge, of a cylinder that of a box around it, of a hull the
+    least between a face and a corner, of others the diameter; of a plane none."""
     kind, size, least = rows(m, "collider_kind"), rows(m, "collider_size"), distance.FAR
     for k in (first, second):
         if not is_endless(kind[k]):
             across = 2.0 * size[k, 3, 0]
-            if kind[k] == BOX or kind[k] == CYLINDER:
+            if kind[k] == BOX or kind[k] == CYLINDER or kind[k] == HULL:
                 across = 2.0 * min(size[k, 0, 0], size[k, 1, 0], size[k, 2, 0])
             least = min(least, across)
     return least

@@ -5,7 +5,7 @@ A placed solid is (centre, axes, half, radius): axes are its three unit vectors 
 
 from vigym.engine.kernels.simd import shared
 
-SPHERE, CAPSULE, BOX, PLANE, CYLINDER, FIELD = range(6)
+SPHERE, CAPSULE, BOX, PLANE, CYLINDER, HULL, FIELD = range(7)
 
 
 @shared
@@ -18,6 +18,24 @@ def is_ground(kind):
 def is_endless(kind):
     """Whether a kind of solid has no size."""
     return kind == PLANE or kind >= FIELD
+
+
+@shared
+def is_round(kind):
+    """Whether a kind of solid is a sphere or a capsule."""
+    return kind in (SPHERE, CAPSULE)
+
+
+@shared
+def has_rims(first, second):
+    """Whether a cylinder is among two kinds of solids of which none is endless (rounds.py)."""
+    return (first == CYLINDER or second == CYLINDER) and not is_endless(first) and not is_endless(second)
+
+
+@shared
+def has_tables(first, second):
+    """Whether two kinds of solids touch by the tables of one that has many faces (polytope.py)."""
+    return (first == HULL or second == HULL) and not is_ground(second)
 
 
 @shared
