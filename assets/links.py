@@ -177,8 +177,8 @@ class Links:
             for body, point, load in zip(bodies, points, loads, strict=True):
                 if self._carries(motor.body, body):
                     force = np.array([0.0, 0.0, load])
-                    effort -= motor.axis @ (force if motor.slides else np.cross(point - motor.point, force))
-            efforts[name] = float(effort)
+                    effort -= float(motor.axis @ (force if motor.slides else np.cross(point - motor.point, force)))
+            efforts[name] = effort
         return efforts
 
     def hold(self, efforts: Mapping[str, float]) -> None:
