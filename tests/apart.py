@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import mujoco
 import numpy as np
 
-from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
+from vigym import Box, Capsule, Cylinder, Mechanism, Plane, Simulator, Sphere
 from vigym.engine.collider import pair_law
 from vigym.engine.rotation import multiply, rotate, rotation_matrix
 
@@ -15,7 +15,7 @@ ROUND, BOXES = 1e-9, 1e-8  # m that solids may overlap by; of two boxes; times t
 NEAR = 0.01  # m: what is farther apart is not looked at
 
 
-def geom(shape: Sphere | Capsule | Box | Plane) -> str:
+def geom(shape: Sphere | Capsule | Box | Cylinder | Plane) -> str:
     """A geom of MuJoCo."""
     match shape:
         case Sphere(radius=radius):
@@ -24,6 +24,8 @@ def geom(shape: Sphere | Capsule | Box | Plane) -> str:
             kind, sizes = "capsule", [radius, length / 2]
         case Box(size=edges):
             kind, sizes = "box", [edge / 2 for edge in edges]
+        case Cylinder(radius=radius, length=length):
+            kind, sizes = "cylinder", [radius, length / 2]
         case _:
             kind, sizes = "plane", [0, 0, 1]
     return f'<geom type="{kind}" size="{" ".join(repr(float(size)) for size in sizes)}"/>'

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from apart import follow
 
-from vigym import Cylinder, Mechanism, MechanismError, Plane, Simulator, Sphere
+from vigym import Box, Capsule, Cylinder, Mechanism, Plane, Simulator, Sphere
 from vigym.benchmarks.touching.parts import GRAVITY, about, add
 from vigym.engine.rotation import multiply, rotation_matrix
 
@@ -103,8 +103,86 @@ def test_batches_are_single_ones():
                 np.testing.assert_array_equal(getattr(together.state, name)[k], getattr(sim.state, name)[0])
 
 
-def test_shapes_that_cannot_touch_are_named():
-    m = drum()
-    m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(1, 0, 1))
-    with pytest.raises(MechanismError, match="colliders 'drum' and 'ball': a Cylinder and a Sphere cannot touch"):
-        Simulator(m)
+# ------------------------------------------------------------------------------------------------ on other shapes
+def on_table(position, turn=(1.0, 0.0, 0.0, 0.0), edge: float = 5.0) -> Mechanism:
+    """A cylinder, as long as wide, over a box that ends at x = edge and z = 0."""
+    m = Mechanism()
+    m.add_collider("table", "world", Box((10, 10, 0.5), position=(edge - 5, 0, -0.25)), friction=2.0)
+    add(m, "drum", Cylinder(RADIUS, 2 * RADIUS), position, turn, mass=1.0, friction=2.0)
+    return m
+
+
+def test_a_wheel_rolls_on_a_table_as_on_a_plane():
+    sim = Simulator(on_table((0, 0, RADIUS), LYING), dt=0.01)
+    sim.set_state(v=[[3.0, 0, 0]], w=[[0, 0, -3.0 / RADIUS]])  # 0.3 rad in a step
+    follow(sim, 100)
+    np.testing.assert_allclose(sim.state.v[0, 0], [3.0, 0, 0], atol=1e-9)
+    np.testing.assert_allclose(sim.state.x[0, 0], [3.0, 0, RADIUS], atol=1e-8)
+
+
+@pytest.mark.parametrize("turn", [(1.0, 0.0, 0.0, 0.0), LYING])  # on its end; on its side, along the edge
+@pytest.mark.parametrize("beyond", [-0.002, 0.002])
+def test_a_cylinder_at_the_edge_of_a_table(turn, beyond):
+    # it falls if its centre is beyond the edge; one that lies rolls over it
+    sim = Simulator(on_table((beyond, 0, RADIUS), turn, edge=0.0), dt=0.01)
+    follow(sim, 60)
+    fallen = RADIUS - sim.state.x[0, 0, 2]
+    assert fallen > 1e-2 if beyond > 0 else abs(fallen) < 1e-9
+
+
+def test_cylinders_stacked():
+    # two that stand on each other, aside by a third of the radius; one that lies on them; two logs across each other
+    m = Mechanism()
+    m.add_ground()
+    for k in range(2):
+        add(m, f"can {k}", Cylinder(RADIUS, RADIUS), (0.03 * k, 0, RADIUS * (k + 0.5)))
+    add(m, "roll", Cylinder(0.05, 0.3), (0.03, 0, 2 * RADIUS + 0.05), LYING)
+    along_x = about((0, 1, 0), np.pi / 2)
+    add(m, "log 0", Cylinder(RADIUS, LENGTH), (1, 0, RADIUS), LYING)
+    add(m, "log 1", Cylinder(RADIUS, LENGTH), (1, 0, 3 * RADIUS), along_x)
+    sim = Simulator(m, dt=0.01)
+    before = sim.state
+    follow(sim, 50)
+    np.testing.assert_allclose(sim.state.x, before.x, atol=1e-8)
+    found = sim.contacts()
+    np.testing.assert_allclose(found.force[found.collider[:, 1] == 0].sum(0), [0, 0, 5 * GRAVITY], atol=1e-6)
+
+
+def test_cylinders_meet_other_shapes():
+    rng, n = np.random.default_rng(3), 8
+    m = Mechanism()
+    m.add_collider("table", "world", Box((1.0, 1.0, 0.2), position=(0, 0, -0.1)))
+    for k, shape in enumerate([Cylinder(0.1, 0.15), Sphere(0.08), Capsule(0.05, 0.2), Box((0.2, 0.15, 0.1))]):
+        add(m, f"thing {k}", shape, (0.05 * k, 0, 0.2 + 0.3 * k))
+    add(m, "other", Cylinder(0.08, 0.25), (0, 0.05, 1.4))
+    sim = Simulator(m, dt=0.01, num_envs=n)
+    q = rng.normal(size=(n, 5, 4))
+    sim.set_state(q=q / np.linalg.norm(q, axis=-1, keepdims=True), w=2 * rng.normal(size=(n, 5, 3)))
+    cut = 0
+    for _ in range(120):
+        sim.step()
+        assert sim.status.converged.all()
+        cut += int((sim.status.substeps > 1).sum())
+    assert cut < 0.02 * 120 * n
+    names = [body.name for body in m.bodies]
+    for i, first in enumerate(names):
+        for second in [*names[:i], "world"]:
+            assert sim.distance(first, second).min() > -1e-8
+
+
+def test_gradients_of_a_cylinder_on_a_table():
+    sim = Simulator(on_table((0, 0, RADIUS), LYING), dt=0.01, tolerance=1e-12)
+    sim.set_state(v=[[1.0, 0, 0]], w=[[0, 0, -1.0 / RADIUS]])
+    sim.step(repeat=5)
+    state = sim.state
+    sim.step()
+    J = sim.gradients()["state"][0]
+    for k in (6, 10):  # along x, and about y, of velocities: it goes on rolling
+        ends = []
+        for sign in (1.0, -1.0):
+            v, w = state.v.copy(), state.w.copy()
+            (v if k < 9 else w)[0, 0, k % 3] += sign * 1e-6
+            sim.set_state(x=state.x, q=state.q, v=v, w=w)
+            sim.step()
+            ends.append(sim.state.v[0, 0, 0])
+        assert J[6, k] == pytest.approx((ends[0] - ends[1]) / 2e-6, abs=1e-5)

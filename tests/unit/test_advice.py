@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from vigym import Box, Hull, Mechanism, MechanismWarning, Simulator, Sphere
+from vigym import Box, Mechanism, MechanismWarning, Mesh, Simulator, Sphere
 
 
 def told(m: Mechanism) -> list[str]:
@@ -81,10 +81,11 @@ def test_a_body_that_passes_what_stops_others():
     assert "m.add_contact" in text
 
 
-TETRAHEDRON = Hull([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
+CORNERS = [(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]
+TETRAHEDRON = Mesh(CORNERS, [(0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2)])
 
 
-def test_hulls_that_pass_through_others():
+def test_meshes_that_pass_through_others():
     m = Mechanism()
     m.add_body("rod", mass=1.0, shapes=[TETRAHEDRON])
     m.add_joint("hinge", "revolute", "world", "rod", child_anchor=(0, 0, 0.5))
@@ -93,15 +94,15 @@ def test_hulls_that_pass_through_others():
     assert told(m) == []  # the world is its neighbour
     m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(0, 0, 3))
     (text,) = told(m)
-    assert text.startswith("body 'rod' will pass through others: a Hull touches nothing yet")
+    assert text.startswith("body 'rod' will pass through others: a Mesh touches nothing yet")
     m.add_body("drum", mass=1.0, shapes=[TETRAHEDRON], position=(2, 0, 3))
     falls, passes = told(m)
     assert falls.startswith("body 'drum' will fall")
-    assert "a Hull touches nothing yet" in falls
+    assert "a Mesh touches nothing yet" in falls
     assert passes == text
 
 
-def test_hulls_that_should_touch_nothing_are_not_told_of():
+def test_meshes_that_should_touch_nothing_are_not_told_of():
     m = with_ground()
     m.add_body("rod", mass=1.0, shapes=[TETRAHEDRON], collide=False)
     m.add_joint("hook", "spherical", "cube 0", "rod")

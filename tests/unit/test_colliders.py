@@ -4,9 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from vigym import Box, Capsule, Hull, InputError, Mechanism, MechanismError, Plane, Simulator, Sphere, StateError
+from vigym import Box, Capsule, InputError, Mechanism, MechanismError, Mesh, Plane, Simulator, Sphere, StateError
 
-TETRAHEDRON = Hull([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)])
+CORNERS = [(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]
+TETRAHEDRON = Mesh(CORNERS, [(0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2)])
 KINDS = {"sphere": 0, "capsule": 1, "box": 2}
 
 
