@@ -5,7 +5,7 @@ from itertools import product
 import mujoco
 import numpy as np
 import pytest
-from test_ground_distance import least_norm
+from nearest import least_norm
 
 from vigym import Box, Capsule, Cylinder, Hull, Mechanism, Simulator, Sphere
 from vigym.engine.collisions import distances

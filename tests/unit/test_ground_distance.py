@@ -2,18 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import nnls
+from nearest import least_norm
 
 from vigym import Box, Capsule, HeightField, Mechanism, Simulator, Sphere
 from vigym.engine.rotation import rotation_matrix
-
-
-def least_norm(points):
-    """Length of the shortest vector of a convex hull: of all sums with weights >= 0, that which minimises
-    |sum|^2 + (1 - weights)^2 is a multiple of it."""
-    scale = np.abs(points).max()
-    weights, _ = nnls(np.vstack([points.T / scale, np.ones(len(points))]), np.array([0.0, 0.0, 0.0, 1.0]))
-    return float(np.linalg.norm(points.T @ weights) / weights.sum())
 
 
 def cores(shape):
