@@ -230,15 +230,19 @@ def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | 
     return int(k), colliders[a].name, colliders[b].name, float(-found[k, c])
 
 
-def ignore_overlapping(mechanism: Mechanism) -> list[tuple[str, str]]:
+def ignore_overlapping(mechanism: Mechanism, with_world: bool = False) -> list[tuple[str, str]]:
     """Let colliders of bodies that overlap where environments start pass through each other, and return their names.
 
     For loaders: in files of robots, solids of links that are no neighbours often overlap in the reference pose. Those
-    that overlap with the world are left as they are: a robot must not fall through a floor in which it starts.
+    that overlap with the world are left as they are: a robot must not fall through a floor in which it starts; unless
+    `with_world` says that the world has nothing but parts of the robot.
     """
+    if not mechanism.couples:
+        return []
     model = Model(mechanism)
     x, q, _ = coordinates.start(model)
-    couples = np.array([(a, b) for a, b in model.couples if model.colliders[b].body != WORLD], np.int64).reshape(-1, 2)
+    kept = [(a, b) for a, b in model.couples if with_world or model.colliders[b].body != WORLD]
+    couples = np.array(kept, np.int64).reshape(-1, 2)
     room = distances(model, x, q, couples)[0]
     pairs = [(model.colliders[a].name, model.colliders[b].name) for a, b in couples[room < -ALLOWED]]
     for first, second in pairs:

@@ -22,7 +22,14 @@ from vigym.engine.validation import Array
 
 LEVEL = 1e-10  # of the extent of corners: triangles that differ by less are of one plane
 MOST_CORNERS = 512
-BOX = [(0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6)]  # -x, x, -y, ...
+BOX: list[tuple[int, ...]] = [
+    (0, 4, 6, 2),
+    (1, 3, 7, 5),
+    (0, 1, 5, 4),
+    (2, 6, 7, 3),
+    (0, 2, 3, 1),
+    (4, 5, 7, 6),
+]  # -x, x, -y, ...
 
 
 class Polytope(NamedTuple):

@@ -172,9 +172,8 @@ class Mechanism(Changes):
         visuals: shapes that are only drawn.
         position, orientation: initial pose in the world, (3,) m and quaternion (4,), scalar first; counts
             only for a body that no joint ties to a parent.
-        collide: False lets all shapes pass through others. True makes every Sphere, Capsule and Box among them a
-            collider (see `add_collider`), named as the body; further ones have their number behind it. Cylinders
-            do not touch anything yet.
+        collide: False lets all shapes pass through others. True makes every Sphere, Capsule, Box, Cylinder and Hull
+            among them a collider (see `add_collider`), named as the body; further ones have their number behind it.
         friction ... mask: of these colliders, see `add_collider`.
         """
         body = make_body(name, mass, inertia, shapes, density, position, orientation, visuals)

@@ -142,7 +142,7 @@ def _hull() -> Callable[[Array], tuple[NDArray[np.int64], Faces]]:
     try:
         from scipy.spatial import ConvexHull
     except ImportError as cause:
-        raise MechanismError("Hull needs SciPy: pip install 'vigym[compare]'") from cause
+        raise MechanismError('Hull needs SciPy: pip install "vigym[meshes]"') from cause
 
     def hull(points: Array) -> tuple[NDArray[np.int64], Faces]:
         found = ConvexHull(points)

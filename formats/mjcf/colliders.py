@@ -148,10 +148,13 @@ def _fields(colliders: Sequence[Collider], root: ET.Element) -> dict[int, str]:
 def _hulls(colliders: Sequence[Collider], root: ET.Element) -> dict[int, str]:
     """Assets of the hulls; their names, by the number of the collider. MuJoCo takes the convex hull of a mesh's
     corners."""
-    names = {k: f"hull {k}" for k, collider in enumerate(colliders) if isinstance(collider.shape, Hull)}
-    for k, name in names.items():
-        vertices, faces = colliders[k].shape.triangles()
-        given = {"name": name, "vertex": text(vertices.ravel()), "face": " ".join(map(str, faces.ravel().tolist()))}
+    names: dict[int, str] = {}
+    for k, collider in enumerate(colliders):
+        if not isinstance(collider.shape, Hull):
+            continue
+        names[k] = f"hull {k}"
+        vertices, faces = collider.shape.triangles()
+        given = {"name": names[k], "vertex": text(vertices.ravel()), "face": " ".join(map(str, faces.ravel().tolist()))}
         ET.SubElement(_asset(root), "mesh", given)
     return names
 

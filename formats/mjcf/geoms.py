@@ -4,10 +4,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from vigym.engine import shapes as kinds_of_shapes
+from vigym.engine.collider import GROUNDS, ON_GROUND
+from vigym.engine.errors import MechanismError
+from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.polyhedra import Hull
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
+from vigym.formats.hulls import EXTRA, HAS_SCIPY, hull_of
 from vigym.formats.mjcf.looks import Looks
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
@@ -19,6 +23,7 @@ _KIND_NAMES = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", 
 MOST_PAIRS = 200_000
 _BITS = 62
 HIDDEN = (0.0, 0.0, 0.0, 0.0)
+SOLID = (Sphere, Capsule, Box, Plane, Cylinder, Hull, HeightField)  # kinds that become colliders
 
 
 class Geoms:
@@ -29,6 +34,7 @@ class Geoms:
         self.names = names_of(model, "geom", model.ngeom)
         self.looks = Looks(model, rigid, notes)
         self.solid: list[int] = []
+        self._hulls: dict[int, Hull] = {}  # by number of the mesh
 
     def add(self, mechanism: Mechanism) -> None:
         """Add colliders and visuals to the bodies, which were added before."""
@@ -42,11 +48,12 @@ class Geoms:
         for g in range(model.ngeom):
             body = self.rigid.name(model.geom_bodyid[g])
             shape = self._shape(g)
-            look = None if isinstance(shape, Plane) else self.looks.of(g, shape)
+            solid = shape if isinstance(shape, Shape) else None
+            look = None if isinstance(shape, Plane) else self.looks.of(g, solid)
             if look is not None:
                 (seen if self.looks.shown(g) else unseen).setdefault(body, []).append(look)
-            if g in able and isinstance(shape, (Sphere, Capsule, Box, Plane)):
-                if body == WORLD and isinstance(shape, Shape):  # which would be drawn: see `seen`
+            if g in able and isinstance(shape, SOLID):
+                if body == WORLD and not isinstance(shape, Plane):  # which would be drawn: see `seen`
                     shape = replace(shape, color=HIDDEN)
                 friction = float(model.geom_friction[g, 0]) if model.geom_condim[g] > 1 else 0.0
                 mechanism.add_collider(
@@ -62,7 +69,12 @@ class Geoms:
             mechanism.replace_body(body, visuals=visuals)
         for kind, number in left_out.items():
             self.notes.change(f"{number} geoms of type {kind}: they touch nothing")
-        self._tell_pairs(mechanism, {pair: touching[pair] for pair in touching if {*pair} <= {*self.solid}})
+        kinds = dict(zip(self.solid, (collider.shape for collider in mechanism.colliders), strict=True))
+        there = {pair: touching[pair] for pair in touching if {*pair} <= {*self.solid}}
+        over = [pair for pair in there if _cannot(kinds[pair[0]], kinds[pair[1]])]
+        if over:
+            self.notes.change(f"{len(over)} pairs of a cylinder or mesh and a height field: they do not touch")
+        self._tell_pairs(mechanism, {pair: there[pair] for pair in there if pair not in over})
 
     def _pairs(self) -> dict[tuple[int, int], float]:
         """Geoms that may touch, the smaller number first, with the friction of both."""
@@ -137,8 +149,8 @@ class Geoms:
         if any(self.model.geom_condim[g] > 3 for g in self.solid):
             self.notes.change("torsional and rolling friction (condim 4, 6): left out, sliding friction remains")
 
-    def _shape(self, g: int) -> Shape | Plane | None:
-        """The geom in the frame of the mechanism's body; None if it is of a kind that has no shape yet."""
+    def _shape(self, g: int) -> Shape | Plane | HeightField | None:
+        """The geom in the frame of the mechanism's body; None if it is of a kind that has no shape."""
         model, size = self.model, self.model.geom_size[g].tolist()
         body = model.geom_bodyid[g]
         pose = self.rigid.place(body, Pose(model.geom_pos[g].copy(), model.geom_quat[g].copy()))
@@ -158,16 +170,37 @@ class Geoms:
             return Cylinder(size[0], 2 * size[1], **place)
         if kind == _BOX:
             return Box((2 * size[0], 2 * size[1], 2 * size[2]), **place)
-        return self._hull(g, place)
-
-    def _hull(self, g: int, place: dict[str, Any]) -> Shape | None:
-        """A mesh as its convex hull, as MuJoCo has it, where the engine has hulls."""
-        make = getattr(kinds_of_shapes, "Hull", None)
-        if make is None or self.model.geom_type[g] != _MESH:
+        try:
+            if kind == _HFIELD and body == 0:
+                return self._field(g, place)
+            return self._hull(g, place) if kind == _MESH else None
+        except MechanismError:  # flat, or too thin
             return None
-        data = self.model.geom_dataid[g]
-        start, count = self.model.mesh_vertadr[data], self.model.mesh_vertnum[data]
-        return make(self.model.mesh_vert[start : start + count].astype(float), **place)
+
+    def _hull(self, g: int, place: dict[str, Any]) -> Hull | None:
+        """A mesh as its convex hull, as MuJoCo has it."""
+        data = int(self.model.geom_dataid[g])
+        if not HAS_SCIPY:
+            self.notes.other(f"the hull of a mesh {EXTRA}")
+            return None
+        if data not in self._hulls:
+            start, count = self.model.mesh_vertadr[data], self.model.mesh_vertnum[data]
+            self._hulls[data] = hull_of(self.model.mesh_vert[start : start + count].astype(float))
+        return replace(self._hulls[data], **place)
+
+    def _field(self, g: int, place: dict[str, Any]) -> HeightField:
+        """A height field of the world."""
+        model, data = self.model, int(self.model.geom_dataid[g])
+        start, rows, columns = (int(table[data]) for table in (model.hfield_adr, model.hfield_nrow, model.hfield_ncol))
+        heights = model.hfield_data[start : start + rows * columns].reshape(rows, columns).astype(float)
+        x, y, z, _ = model.hfield_size[data].tolist()
+        return HeightField(z * heights, (2 * x, 2 * y), **place)
+
+
+def _cannot(first: object, second: object) -> bool:
+    """Whether one of two shapes is ground that the other one cannot touch."""
+    pairs = (first, second), (second, first)
+    return any(isinstance(a, GROUNDS) and not isinstance(b, ON_GROUND) for a, b in pairs)
 
 
 class _Classes:

@@ -33,6 +33,7 @@ from vigym.formats.meshes import check_extra
 from vigym.formats.urdf.build import add_contacts, build, place_of
 from vigym.formats.urdf.contact import CYLINDERS
 from vigym.formats.urdf.parts import JointPart, Link, Mimic, Pose, read_joint, read_link, read_materials
+from vigym.formats.urdf.solids import add_solids
 from vigym.formats.urdf.surfaces import visual_surfaces
 from vigym.formats.urdf.tree import Arrangement, Options, arrange, find_root
 from vigym.formats.urdf.xml import Element, UrdfError, UrdfWarning, parse
@@ -116,7 +117,7 @@ def load_urdf(path: str | PathLike[str], *, floating: bool = False, **options: A
     floating: the root link flies freely; otherwise it is fixed to the world. Links that are fixed to each other are one
     body, named after the one nearest to the root; joints keep their names.
     options: kp, kd, velocity_limits, contacts, friction, packages, position, orientation, cylinders, rim_points, mimic,
-    default_mass, repair_inertia, meshes; see `read_urdf`.
+    default_mass, repair_inertia, meshes, collide, decompose; see `read_urdf`.
     """
     return read_urdf(path, floating=floating, **options).mechanism
 
@@ -139,6 +140,8 @@ def read_urdf(
     default_mass: float = 0.0,
     repair_inertia: bool = True,
     meshes: bool | None = None,
+    collide: bool = False,
+    decompose: bool = False,
 ) -> UrdfModel:
     """A URDF file with its mechanism, link frames, meshes and velocity limits.
 
@@ -159,6 +162,10 @@ def read_urdf(
     repair_inertia: mend, with a warning, inertias that no solid can have; False makes them an error.
     meshes: draw visual meshes (OBJ, STL, DAE), which needs the extra `meshes`; False draws collision shapes instead;
         None is True where the extra is installed.
+    collide: make colliders of all collision shapes, which touch each other, the world and whatever is added; meshes
+        become their convex hulls, which needs the extra `meshes`. There are no contact points then, unless `contacts`
+        names links. False: contact points alone, and nothing touches but the ground z = 0.
+    decompose: with `collide`, several convex hulls of parts of each mesh, found by CoACD (`pip install coacd`).
     """
     if isinstance(path, str) and path.lstrip().startswith("<"):
         raise MechanismError(f"path must be that of a file, got its text: {show(path)}; write it to a file first")
@@ -174,6 +181,9 @@ def read_urdf(
     options = Options(floating, base, number(default_mass, "default_mass", at_least=0.0), repair_inertia)
     cylinders, mimic = choice(cylinders, CYLINDERS, "cylinders"), choice(mimic, MIMIC, "mimic")
     folders = _folders({} if packages is None else packages)
+    collide, decompose = flag(collide, "collide"), flag(decompose, "decompose")
+    if decompose and not collide:
+        raise MechanismError("decompose=True needs collide=True: it tells what becomes of meshes that collide")
     if meshes is not None and flag(meshes, "meshes"):
         check_extra("meshes=True")
 
@@ -195,8 +205,13 @@ def read_urdf(
         for name, gains in _drives(robot, joints, {"kp": kp, "kd": kd}, followers).items():
             mechanism.set_drive(name, **gains)
         mechanism.add_scenery(shape for group in arrangement.fixed() for shape in group.shapes())
-        touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating)]
+        touching = [links[name] for name in _contact_links(robot, links, links_to_touch, floating and not collide)]
         add_contacts(mechanism, arrangement, touching, friction, cylinders, rim_points)
+        overlapping = add_solids(mechanism, arrangement, links.values(), friction, decompose) if collide else []
+        if overlapping:
+            shown = ", ".join(f"{first!r} and {second!r}" for first, second in overlapping[:3])
+            more = f" and {len(overlapping) - 3} more pairs" if len(overlapping) > 3 else ""
+            robot.note(f"shapes that overlap with all joints at zero do not touch each other: {shown}{more}")
 
         model = UrdfModel(
             name=robot.attributes.get("name", ""),
