@@ -6,6 +6,7 @@ import pytest
 
 import vigym
 from vigym import Box, Cylinder, HeightField, Hull, Mechanism, Replay, Simulator, Sphere, read_mjcf, to_mjcf
+from vigym.engine.collisions import distances
 
 RNG = np.random.default_rng(0)
 POINTS = np.float32(RNG.normal(size=(12, 3)) * [0.1, 0.2, 0.3]).astype(float)
@@ -35,9 +36,7 @@ def test_mujoco_has_the_same_solids():
         body = "world" if second == "rock" else second
         own = sim.distance(first, body)[0]
         if body == "world":  # of which the ground is part, too
-            own = vigym.engine.collisions.distances(sim.model, *(part[:1] for part in sim.state[:2]), couple(m, first))[
-                0, 0
-            ]
+            own = distances(sim.model, *sim.state[:2], couple(m, first))[0, 0]
         assert own == pytest.approx(theirs, abs=1e-7)
 
 
