@@ -204,11 +204,11 @@ class QuadrupedRough(CompiledTask, RobotTask):
         "floor",
     )
     # up and velocity of the trunk in its own frame; whether trunk or hips touch; of each foot: seconds in the air, and
-    # whether it touched in the last step; control steps of this episode and where it began, m; whether the next
+    # 1 if it touched in the last step, else 0; control steps of this episode and where it began, m; whether the next
     # episode's level is drawn anew, and whether commands have a heading
     senses: ClassVar[Mapping[str, Any]] = {
         **{"up": (float, 3), "velocity": (float, 3), "fallen": bool, "air_reward": float},
-        **{"air_time": (float, 4), "touched": (bool, 4), "last_action": (float, 12), "last_rates": (float, 12)},
+        **{"air_time": (float, 4), "touched": (float, 4), "last_action": (float, 12), "last_rates": (float, 12)},
         **{"steps": np.int64, "begin": (float, 2), "seeded": bool, "follows_heading": bool},
     }
     memory: ClassVar[tuple[str, ...]] = ("gains", "aims", "commands")
@@ -314,7 +314,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
             drawn["kind"] = self.kinds.index(choice(options["kind"], self.kinds, "options['kind']", InputError))
         if "level" in options:
             level = options["level"]
-            known = level if level == 0 and type(level) is int else count(level, "options['level']", InputError)
+            known = level if level == 0 and type(level) is int else count(level, "options['level']")
             if known >= levels:
                 raise InputError(f"options['level'] must be 0 to {levels - 1}, got {show(level)}")
             drawn["told level"] = known

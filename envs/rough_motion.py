@@ -70,14 +70,14 @@ def sense_feet(me, physics, pushed, feet, heights, spacing, at_start, settings):
             me.collisions += 1.0
         touches = stands and calf[2] > least
         if at_start:
-            me.air_time[i], me.touched[i] = 0.0, False
+            me.air_time[i], me.touched[i] = 0.0, 0.0
             continue
         me.air_time[i] += settings.dt
-        if (touches or me.touched[i]) and asked > STILL:
-            me.air_reward += me.air_time[i] - SWING if me.air_time[i] > settings.dt else 0.0
-        if touches or me.touched[i]:
+        if touches or me.touched[i] > 0.0:
+            if asked > STILL and me.air_time[i] > settings.dt:
+                me.air_reward += me.air_time[i] - SWING
             me.air_time[i] = 0.0
-        me.touched[i] = touches
+        me.touched[i] = 1.0 if touches else 0.0
 
 
 @inlined

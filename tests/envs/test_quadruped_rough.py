@@ -105,7 +105,7 @@ def test_observation(played):
 def test_rewards(played):
     task = played
     rates, action = task.sim.joint_velocities(), np.random.default_rng(5).uniform(-1, 1, (6, 12))
-    last, air, touched = task.action.copy(), task.now["air_time"].copy(), task.now["touched"].copy()
+    last, air, touched = task.action.copy(), task.now["air_time"].copy(), task.now["touched"] > 0
     task.step(action)
     now = task.now
     R, w = scenes.matrix(task.state.q[:, 0]), task.state.w[:, 0]
