@@ -1,7 +1,7 @@
 """VIQuadrupedRough-v0: a Unitree A1 walks over slopes, stairs, stones and gaps as it is told."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from vigym.envs.terrain.field import KINDS, ground
 
 GAINS = ("kp", "kd", "effort_limit")
 REST = np.array([-0.1, 0.8, -1.5, 0.1, 0.8, -1.5, -0.1, 1.0, -1.5, 0.1, 1.0, -1.5])  # rad, where actions are 0
+KP, KD = (20.0,) * 3, (0.5,) * 3  # N m/rad, N m s/rad: hip, thigh, calf
 HEIGHT = 0.42  # m, of the trunk above the highest ground around it at the start
 AROUND = 0.6  # m: so far around the trunk, the ground is looked at then
 STANDS = 0.2  # m/s: commands that are slower ask it to stand
@@ -54,7 +55,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
     ## Action Space
     `Box(-1, 1, (12,), float32)`: targets of PD drives (20 N m/rad, 0.5 N m s/rad, at most 33.5 N m), cut to the limits
     of the joint. The rest pose is 0.1 rad outwards for hips, 0.8 (front) and 1 rad (rear) for thighs, -1.5 rad for
-    calves. (`legged_gym` does not limit actions.)
+    calves. (`legged_gym` does not limit actions.) With `actuation="torque"`: torques, 33.5 N m times the action.
 
     | Num | Action | Control | Min | Max | Unit |
     |---|---|---|---|---|---|
@@ -166,6 +167,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
     |---|---|---|---|
     | `frame_skip` | int | `4` | steps of the simulator in a control step |
     | `dt` | float | `0.005` | step of the simulator, s |
+    | `actuation` | str | `"pd"` | `"pd"`, or `"torque"` |
     | `action_scale` | float | `0.25` | change of a drive's target for an action of 1, rad |
     | `kinds` | tuple | `("slope", "rough", "stairs up", "stairs down", "stones", "gaps")` | of ground |
     | `levels` | int | `6` | of each kind |
@@ -223,6 +225,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
         *,
         frame_skip: int = 4,
         dt: float = 0.005,
+        actuation: Literal["pd", "torque"] = "pd",
         action_scale: float = 0.25,
         kinds: tuple[str, ...] = tuple(KINDS),
         levels: int = 6,
@@ -248,6 +251,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
+        self.has_drives = actuation == "pd"
         self.action_scale, self.curriculum, self.tile_length = action_scale, curriculum, tile_length
         self.command_ranges = x_velocity_range, y_velocity_range, heading_range
         self.kinds = kinds_of(kinds)
@@ -255,7 +259,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
             raise InputError(f"tile_length must be 4 to 100 m, got {show(tile_length)}")
         tiles = ground(self.kinds, levels, tile_length, terrain_seed)
         self.heights, self.middles, self.spacing = tiles
-        mechanism = unitree_a1.build(friction=1.0, kp=(20.0,) * 3, kd=(0.5,) * 3, ground=False)
+        mechanism = unitree_a1.build(friction=1.0, drive=self.has_drives, kp=KP, kd=KD, ground=False)
         mechanism.add_collider("ground", "world", tiles.field, friction=1.0)
         super().__init__(
             mechanism,
@@ -360,8 +364,11 @@ class QuadrupedRough(CompiledTask, RobotTask):
 
     # -------------------------------------------------------------------------------------------- steps
     def controls(self, action: Array) -> dict[str, Any]:
-        aim(action, self.neutral, self.action_scale, self.limits, self.aims)
-        return {"target": self.aims}
+        if self.has_drives:
+            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
+            return {"target": self.aims}
+        np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
+        return {"effort": self.aims}
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"

@@ -119,7 +119,7 @@ class Variation:
     def start(self, env: Indices, draws: Mapping[str, Array]) -> None:
         """Take over the drawn values (len(env), ...)."""
         self.past[env] = 0.0
-        values = {}
+        values: dict[str, Any] = {}
         if "friction factor" in draws:
             factor = draws["friction factor"][:, None]
             values |= {name: self.nominal[name] * factor for name in self.frictions if self.nominal[name].size}

@@ -53,8 +53,8 @@ def test_pegs_stop_it():
     names = task.sim.collider_names
     assert sum(name.startswith("peg") for name in names) == 50
     x, q, v, w = task.state
-    v[..., 0] = 3.0  # towards a row whose third peg is straight ahead, 0.045 m away
-    task.sim.set_state(x=x, q=q, v=v, w=w)
+    # towards a row whose third peg is straight ahead, 0.045 m away
+    task.sim.set_state(x=x, q=q, v=v + np.array([3.0, 0.0, 0.0]), w=w)
     held = np.zeros((2, 7))
     pushed = 0.0
     for _ in range(4):
