@@ -159,12 +159,11 @@ def page(topic: str) -> str:
 
 
 def index() -> str:
-    """Write the table of all names."""
-    parts = ["# API reference\n\nAll public names. `vigym` exports those without a module in their name.\n"]
+    """Write the tables of all names."""
+    parts = []
     for topic, (title, _, names) in TOPICS.items():
         rows = [f"| [`{name}`]({topic}.md#{where(name)}) | {summary(name)} |" for name in names]
         parts.append("\n".join([f"## {title}\n", "| name | |", "|---|---|", *rows, ""]))
-    parts.append("## Command line\n\n[`vigym --help`](commands.md) and the options of each command.\n")
     return "\n".join(parts)
 
 
@@ -218,4 +217,4 @@ def pages() -> dict[str, str]:
     missing = {f"vigym.{name}" for name in vigym.__all__} - {name for _, _, names in TOPICS.values() for name in names}
     if missing:
         raise ValueError(f"public names without a place in the API reference: {', '.join(sorted(missing))}")
-    return {"api/index.md": index(), "api/commands.md": commands(), **{f"api/{name}.md": page(name) for name in TOPICS}}
+    return {"api/commands.md": commands(), **{f"api/{name}.md": page(name) for name in TOPICS}}

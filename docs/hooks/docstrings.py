@@ -17,7 +17,7 @@ def listed(text: str) -> str:
     for line in text.splitlines():
         fenced ^= line.lstrip().startswith("```")
         entry = None if fenced else ENTRY.match(line)
-        if entry and not line.startswith(("http", "note")):
+        if entry and entry[1] != "note":
             if not inside and lines and lines[-1]:
                 lines.append("")
             inside = True

@@ -85,18 +85,6 @@ def navigation() -> list[dict[str, str] | dict[str, list[str]]]:
     return [{group: groups[group]} for group in sorted(groups, key=FAMILIES.index)]
 
 
-INDEX = """# Environments
-
-Gymnasium environments, alone or as a native batch: `gym.make(id)`, `gym.make_vec(id, num_envs=64)` after
-`import vigym`. All of them have seeds, states that can be saved and set (`env.unwrapped.get_state()`), reward terms in
-`info`, [randomization](../simulation.md#randomization), pictures without a display, and recordings. Each page is the
-docstring of the task, and the tests compare it with the code. [Your own](../simulation.md#an-environment-of-your-own)
-takes 30 lines. Robots move under learned policies or scripted controllers here; the others under random actions.
-
-"""
-
-
 def pages() -> dict[str, str]:
     """Return all pages, by their place in the site."""
-    found = {f"environments/{env_id}.md": page(env_id) for env_id in ENVIRONMENTS}
-    return {"environments/index.md": INDEX + gallery(), **found}
+    return {f"environments/{env_id}.md": page(env_id) for env_id in ENVIRONMENTS}

@@ -25,6 +25,8 @@ OUTSIDE = {
 }
 RESULTS = ("benchmarks/results", "training/results")
 KINDS = {".md", ".png", ".webp", ".csv", ".html", ".json"}
+# Marks in pages -> what the site has in their place
+MADE = {"<!-- gallery -->": environments.gallery, "<!-- names -->": api.index}
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^(```.*?^```$)", re.DOTALL | re.MULTILINE)
 
@@ -70,6 +72,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     place = page.file.src_uri
     source = next((name for name, there in outside().items() if there == place and name != "README.md"), None)
     here = PurePosixPath(source or f"docs/{place}")
+    for mark, made in MADE.items():
+        if mark in markdown:
+            markdown = markdown.replace(mark, made())
     parts = FENCE.split(charts.drawn(markdown))
     return "".join(part if part.startswith("```") else spaced(relink(part, here, place)) for part in parts)
 

@@ -253,7 +253,7 @@ def test_view_writes_files(trot, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["nothing"], "nothing is not a file, and as an environment: 'nothing' is not an environment"),
+        (["nothing"], "nor an environment: 'nothing' is not an environment"),
         (["VICartPole-v0", "--env-kwargs", "frame_skp=2"], "did you mean 'frame_skip'?"),
         (["VIPendulum-v0", "--out", "a.avi"], "a.avi: write a replay as one of .html"),
         ([__file__], "is not a recording of vigym"),
