@@ -95,7 +95,7 @@ def view(
                 run(bare_id(what), seconds, seed or 0, controller, record=recording, **arguments)
                 present(Replay.load(recording), out, speed, forces, colliders, browser)
         else:
-            shown = {"render_mode": "human", "speed": speed, "browse": browser}
+            shown: dict[str, Any] = {"render_mode": "human", "speed": speed, "browse": browser}
             run(bare_id(what), seconds, seed or 0, controller, **shown, **arguments)
     except (VigymError, DependencyNotInstalled, OSError) as error:
         raise SystemExit(str(error)) from error
