@@ -32,8 +32,7 @@ def view(
     browser: bool = True,
     floating: bool = False,
 ) -> None:
-    """Open a robot (a URDF or MJCF file, a model of vigym.assets), play a recording, or run an environment, in a
-    browser; or write pages and pictures.
+    """Open a robot, play a recording, or run an environment, in a browser; or write it as a page, film or picture.
 
     Args:
         what: A URDF or MJCF file, or the name of a model of vigym.assets (panda, unitree_a1, ...), whose joints can
