@@ -161,7 +161,7 @@ def by_kind(model: Model, couples: NDArray[np.int64]) -> list[tuple[NDArray[np.b
     with the tables that it needs."""
     kinds = [collider.kind for collider in model.colliders]
     place = np.array([asking.place_of(kinds[a], kinds[b]) for a, b in couples.tolist()], int)
-    tables = (), model.terrain, model.hulls, model.hulls
+    tables = (), model.terrain, model.hulls[:3], model.hulls[:3]
     return [(place == which, own) for which, own in zip((asking.SIMPLE, *asking.PLACES), tables, strict=True)]
 
 

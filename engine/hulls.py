@@ -8,17 +8,21 @@ Triangles of one plane are one face. Of each solid, whose corners are told from 
     numbers    corners; normals of faces, and their distances from the middle
 """
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.errors import MechanismError
+from vigym.engine.kernels.collision.asking import PLACES, place_of
 from vigym.engine.kernels.store import Group
 from vigym.engine.polyhedra import Hull
 from vigym.engine.shapes import Box, Cylinder
 from vigym.engine.validation import Array
+
+if TYPE_CHECKING:
+    from vigym.engine.collider import Collider
 
 LEVEL = 1e-10  # of the extent of corners: triangles that differ by less are of one plane
 MOST_CORNERS = 512
@@ -112,11 +116,13 @@ class Hulls(NamedTuple):
     """Tables of all solids with flat faces of a mechanism that need them, see the top of this file.
 
     numbers: (n,). integers: (k,). first: (n_colliders,), where those of a collider begin in `integers`; 0 for others.
+    asked: whether there are couples for each of the functions of kernels/collision/asking.py.
     """
 
     numbers: Array
     integers: NDArray[np.int64]
     first: NDArray[np.int64]
+    asked: tuple[bool, ...]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -129,8 +135,10 @@ class Hulls(NamedTuple):
         m.collider_hull[:] = self.first
 
 
-def hulls_of(shapes: Sequence[object], couples: Iterable[tuple[int, int]]) -> Hulls:
+def hulls_of(colliders: Sequence["Collider"], couples: Sequence[tuple[int, int]]) -> Hulls:
     """Tables of the hulls, and of the boxes that touch hulls or cylinders."""
+    shapes, kinds = [collider.shape for collider in colliders], [collider.kind for collider in colliders]
+    places = {place_of(kinds[a], kinds[b]) for a, b in couples}
     needed = set()
     for a, b in couples:
         if any(isinstance(shapes[k], (Hull, Cylinder)) for k in (a, b)):
@@ -142,7 +150,7 @@ def hulls_of(shapes: Sequence[object], couples: Iterable[tuple[int, int]]) -> Hu
         solid = polytope_of(shapes[k])  # type: ignore[arg-type]
         integers.append(np.array([sum(map(len, numbers)), *table_of(solid)], np.int64))
         numbers += [solid.corners.ravel(), solid.planes.ravel()]
-    return Hulls(np.concatenate(numbers), np.concatenate(integers), first)
+    return Hulls(np.concatenate(numbers), np.concatenate(integers), first, tuple(place in places for place in PLACES))
 
 
 def table_of(solid: Polytope) -> list[int]:

@@ -56,7 +56,7 @@ class Lanes:
             self._grower = growth.grower(self.store, self.scratch)
             for thread, scratch in enumerate(self.scratch):
                 scratch.thread[0], scratch.more[0] = thread, ctypes.cast(self._grower, ctypes.c_void_p).value
-                scratch.entries[0] = entries.addresses(model.asked) if compiled else 0
+                scratch.entries[0] = entries.addresses(model.hulls.asked) if compiled else 0
         self._job = self.constants, self.store, self.scratch[0], 0, groups
         self.is_published = False  # the published fields belong to the state that is there
         self.steps = self._clock = 0  # of the last call, and of all

@@ -15,7 +15,6 @@ from vigym.engine.joint import WORLD, Joint
 from vigym.engine.joint_kinds import FLOATING, axis_pairs, driven, frames, kind_of
 from vigym.engine.joint_table import JointTable, joint_table
 from vigym.engine.kernels import axis, cone, geometry, layout
-from vigym.engine.kernels.collision.asking import PLACES, place_of
 from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
@@ -86,11 +85,7 @@ class Model:
             pair_law(self.colliders[a], self.colliders[b], own)
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
         ]
-        self.terrain = terrain_of(self.colliders)
-        kinds = [collider.kind for collider in self.colliders]
-        asked = {place_of(kinds[a], kinds[b]) for a, b in self.couples}
-        self.asked = tuple(place in asked for place in PLACES)
-        self.hulls = hulls_of([collider.shape for collider in self.colliders], self.couples)
+        self.terrain, self.hulls = terrain_of(self.colliders), hulls_of(self.colliders, self.couples)
         self.features = Features(
             joint_kinds=tuple(sorted({int(kind) for kind in self.kinds})),
             contact_kinds=tuple(sorted({geometry.number(contact.kind) for contact in mechanism.contacts})),
@@ -128,8 +123,7 @@ class Model:
             n_nodes=self.n_bodies + len(self.loops.parts),
             n_ends=2 * (len(self.loops.joints) + sum(terms)),
             n_terms=sum(terms),
-            **self.terrain.sizes,
-            **self.hulls.sizes,
+            **(self.terrain.sizes | self.hulls.sizes),
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
         self.joint_table = self.table(mechanism.joints, numbers)
