@@ -22,12 +22,12 @@ CUBE = N + 2  # its number among the bodies: the arm's come first
 TABLE = 0.25  # friction of the cube with the table
 LAG = 0.04  # s, with which the hinges follow their targets: kd / kp
 FINGER_KD = 2000.0  # N s/m: fingers close at 0.25 m/s
-GREEN, GHOST, WOOD = (0.1, 0.75, 0.2, 1.0), (0.1, 0.75, 0.2, 0.35), (0.80, 0.72, 0.60, 1.0)
+GREEN, GHOST = (0.1, 0.65, 0.2, 1.0), (0.75, 0.9, 0.75, 1.0)
 
 
 def scene(object_mass: float | None, friction: float) -> Mechanism:
-    """The table, whose top is z = 0; the arm; a cube, if it has a mass; and a ghost that shows the goal, which a light
-    drive holds there. It touches nothing.
+    """The table, whose top is z = 0 and has no edges; the arm; a cube, if it has a mass; and a ghost that shows the
+    goal, which a light drive holds there and which touches nothing.
 
     friction: of the cube with the fingers
     """
@@ -36,7 +36,6 @@ def scene(object_mass: float | None, friction: float) -> Mechanism:
     arm = panda.build(kd=[LAG * kp for kp in panda.KP])
     arm.set_drive("finger 1", kd=FINGER_KD)
     m.merge(arm, position=BASE)
-    m.add_scenery([Box((1.1, 0.7, 0.4), position=(-0.3, 0.0, -0.2), color=WOOD)])
     if object_mass is not None:
         m.add_body("object", object_mass, shapes=[Box((SIZE,) * 3, color=GREEN)], position=(0.0, 0.0, SIZE / 2))
         m.set_pair("object", "world", friction=TABLE)
