@@ -58,6 +58,7 @@ class GoalTask(CompiledTask):
     Subclasses name what else is observed, and put `dense`, `distance_threshold` and `continuing_task` into `settings`.
     """
 
+    settings: np.ndarray
     infos: ClassVar[Mapping[str, Any]] = {"distance": float, "is_success": bool}
     terms: ClassVar[tuple[str, ...]] = ("goal",)
     senses: ClassVar[Mapping[str, Any]] = {"achieved": (float, 3), "goal": (float, 3)}

@@ -70,11 +70,12 @@ def test_the_hand_goes_where_it_is_told_and_stays_where_it_is_left():
         for _ in range(10):  # lets it come to rest
             observation = env.step(np.zeros(3))[0]
         before = observation["achieved_goal"]
-        after = env.step(np.array(action))[0]["achieved_goal"]
-        # of the 5 cm, 1 - exp(-1) = 0.63 if the arm had no inertia, least of which it has along z
-        moved = (after - before) / REACH
-        assert 0.35 < moved @ action < 0.7
-        assert np.linalg.norm(moved - (moved @ action) * np.array(action)) < 0.12
+        for _ in range(4):
+            after = env.step(np.array(action))[0]["achieved_goal"]
+        # a step of 5 cm would get as far as 1 - exp(-1) = 0.63 of it if the arm had no inertia
+        moved = (after - before) / (4 * REACH)
+        assert 0.35 < moved @ action < 0.63
+        assert np.linalg.norm(moved - (moved @ action) * np.array(action)) < 0.06
     rest = [env.step(np.zeros(3))[0] for _ in range(30)][-1]
     assert np.linalg.norm(rest["observation"][3:]) < 5e-3  # m/s: the arm carries its own weight
     q = task.sim.state.q[0, 6]
