@@ -7,7 +7,7 @@ too, it is left as it was before the step, says so, and takes no part in the res
 far off repeats it with other arms (arms.py). Time is counted in TICKS, 256ths of dt.
 """
 
-from vigym.engine.kernels import arms, axis, body, contact, impact, joint, lending
+from vigym.engine.kernels import arms, axis, body, contact, impact, joint, lending, motion_bounds
 from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.collision.groups import join_energies, join_impacts
@@ -131,6 +131,7 @@ def begin_substep(m, s, t):
     """Step length and quantities of the current pose."""
     choose(m, s, t)
     start_bodies(m, s, t)
+    motion_bounds.look_ahead(m, s, t)
 
 
 @block
@@ -180,6 +181,7 @@ def end_search(m, s, t):
 def judge_bodies(m, s, t):
     """Refuse solutions that are not the one that is meant."""
     body.refuse_jump(m, s, t)
+    motion_bounds.look_behind(m, s, t)
 
 
 @block
