@@ -1,4 +1,4 @@
-"""`vigym view`: a robot file, a recording, or an environment while it runs, in a browser; or written to files."""
+"""`vigym view`: a robot, a recording, or an environment while it runs, in a browser; or written to files."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +12,7 @@ from vigym.engine.errors import InputError, VigymError
 from vigym.envs.controllers import scripted
 from vigym.envs.controllers.learned import learned
 from vigym.envs.registration import ENVIRONMENTS
-from vigym.envs.robot_file import Robot, kind_of, read_robot
+from vigym.envs.robot_file import Robot, kind_of, model, model_names, read_robot
 from vigym.view.page.trial import DT, Trial
 from vigym.view.pictures.picture import Renderer, save_png
 from vigym.view.replay.replay import SUFFIXES, Replay
@@ -20,7 +20,7 @@ from vigym.view.replay.serve import present
 
 
 def view(
-    what: Annotated[Positional[str], arg(metavar="FILE|ID")],
+    what: Annotated[Positional[str], arg(metavar="FILE|MODEL|ID")],
     out: tuple[Path, ...] = (),
     seconds: float | None = None,
     seed: int | None = None,
@@ -31,11 +31,13 @@ def view(
     browser: bool = True,
     floating: bool = False,
 ) -> None:
-    """Open a robot (URDF, MJCF), play a recording, or run an environment, in a browser; or write pages and pictures.
+    """Open a robot (a URDF or MJCF file, a model of vigym.assets), play a recording, or run an environment, in a
+    browser; or write pages and pictures.
 
     Args:
-        what: A URDF or MJCF file, whose joints can then be moved and which can be simulated; a file that record() or
-            the demo wrote; or the id of an environment, which then runs.
+        what: A URDF or MJCF file, or the name of a model of vigym.assets (panda, unitree_a1, ...), whose joints can
+            then be moved and which can be simulated; a file that record() or the demo wrote; or the id of an
+            environment, which then runs.
         out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip); folders that are
             missing are made.
         seconds: How long an environment or a robot runs; until Ctrl-C, or, if it is written to files, one episode, or
@@ -58,15 +60,17 @@ def view(
     if seed is not None and seed < 0:
         raise SystemExit(f"--seed must be at least 0, got {seed}")
     try:
-        for path in out if Path(what).is_file() or what in ENVIRONMENTS else ():
-            path.parent.mkdir(parents=True, exist_ok=True)
         kind = kind_of(Path(what)) if Path(what).is_file() else "environment"
+        if kind == "environment" and what not in ENVIRONMENTS and what in model_names():
+            kind = "model"
+        for path in out if kind != "environment" or what in ENVIRONMENTS else ():
+            path.parent.mkdir(parents=True, exist_ok=True)
         if floating and kind != "urdf":
             raise SystemExit(f"--floating is for URDF files; {what} is not one")
-        if kind in ("urdf", "mjcf"):
+        if kind in ("urdf", "mjcf", "model"):
             if not seed is controller is None:
-                raise SystemExit(f"--seed and --controller are for environments; {what} is a file")
-            robot = read_robot(Path(what), kind, floating)
+                raise SystemExit(f"--seed and --controller are for environments; {what} is a robot")
+            robot = model(what) if kind == "model" else read_robot(Path(what), kind, floating)
             for remark in robot.remarks:
                 print(f"note: {remark}")
             show_robot(robot, out, seconds, speed=speed, forces=forces, colliders=colliders, browser=browser)
@@ -76,7 +80,8 @@ def view(
             present(Replay.load(what), out, speed, forces, colliders, browser)
         elif what not in ENVIRONMENTS:
             known = ", ".join(ENVIRONMENTS)
-            raise SystemExit(f"{what} is neither a file nor one of the environments: {known}")
+            models = ", ".join(model_names())
+            raise SystemExit(f"{what} is neither a file nor one of the environments: {known}; or models: {models}")
         elif out:
             with TemporaryDirectory() as folder:
                 recording = Path(folder) / "run.vigym"
