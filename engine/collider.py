@@ -87,6 +87,11 @@ class Collider:
                 return half, half, half, 0.0
         return 0.0, 0.0, 0.0, 0.0
 
+    @property
+    def span(self) -> float:
+        """As far as it goes from the origin of the body's frame, at most, m."""
+        return float(np.linalg.norm(self.place)) + self.bound
+
     @cached_property
     def bound(self) -> float:
         """Radius of a ball around its centre that holds it, m."""

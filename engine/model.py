@@ -19,6 +19,7 @@ from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.terrain import terrain_of
+from vigym.engine.watching import watch_tables
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 # Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
@@ -249,15 +250,14 @@ class Model:
         m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
         self.terrain.write(m)
         self.hulls.write(m)
-        for k, collider in enumerate(self.colliders):
-            i = self.bodies[collider.body]
-            m.collider_body[k], m.collider_kind[k] = i, collider.kind
+        for k, (collider, i) in enumerate((part, self.bodies[part.body]) for part in self.colliders):
+            m.collider_body[k], m.collider_kind[k], m.collider_bound[k] = i, collider.kind, collider.bound
             m.collider_place[k], m.collider_turn[k] = collider.place, collider.rotation.ravel()
-            m.collider_size[k], m.collider_bound[k] = collider.size, collider.bound
-            m.reach[i, 0] = max(m.reach[i, 0], np.linalg.norm(collider.place) + collider.bound)
-            m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
+            m.collider_size[k] = collider.size
+            m.reach[i] = max(m.reach[i, 0], collider.span), min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
+        watch_tables(m, connected(self.mechanism))
         for name in LAW:
             getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
 
