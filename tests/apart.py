@@ -7,18 +7,15 @@ from weakref import WeakKeyDictionary
 import mujoco
 import numpy as np
 
-from vigym import Box, Capsule, Cylinder, Mechanism, Plane, Simulator, Sphere
+from vigym import Box, Capsule, Mechanism, Plane, Simulator, Sphere
 from vigym.engine.collider import pair_law
 from vigym.engine.rotation import multiply, rotate, rotation_matrix
 
-ROUND, BOXES = (
-    1e-9,
-    1e-8,
-)  # m that solids may overlap by; of two boxes, and cylinders; times the length of what is shorter than 1 m
+ROUND, BOXES = 1e-9, 1e-8  # m that solids may overlap by; of two boxes; times the length of what is shorter than 1 m
 NEAR = 0.01  # m: what is farther apart is not looked at
 
 
-def geom(shape: Sphere | Capsule | Box | Cylinder | Plane) -> str:
+def geom(shape: Sphere | Capsule | Box | Plane) -> str:
     """A geom of MuJoCo."""
     match shape:
         case Sphere(radius=radius):
@@ -27,8 +24,6 @@ def geom(shape: Sphere | Capsule | Box | Cylinder | Plane) -> str:
             kind, sizes = "capsule", [radius, length / 2]
         case Box(size=edges):
             kind, sizes = "box", [edge / 2 for edge in edges]
-        case Cylinder(radius=radius, length=length):
-            kind, sizes = "cylinder", [radius, length / 2]
         case _:
             kind, sizes = "plane", [0, 0, 1]
     return f'<geom type="{kind}" size="{" ".join(repr(float(size)) for size in sizes)}"/>'
@@ -50,11 +45,11 @@ class Apart:
         planes = np.array([isinstance(collider.shape, Plane) for collider in m.colliders])
         self.bound = np.where(planes, np.inf, [collider.bound for collider in m.colliders])
         boxes = np.array([isinstance(collider.shape, Box) for collider in m.colliders])
-        cylinders = np.array([isinstance(collider.shape, Cylinder) for collider in m.colliders])
         lengths = np.minimum(1.0, 2 * self.bound)
         first, second = self.couples.T
-        flat = (boxes[first] & boxes[second]) | cylinders[first] | cylinders[second]
-        self.allowed = np.where(flat, BOXES, ROUND) * np.minimum(lengths[first], lengths[second])
+        self.allowed = np.where(boxes[first] & boxes[second], BOXES, ROUND) * np.minimum(
+            lengths[first], lengths[second]
+        )
         laws = [
             pair_law(m.colliders[a], m.colliders[b], own) for (a, b), own in zip(m.couples, m.pair_laws, strict=True)
         ]

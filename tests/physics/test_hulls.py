@@ -28,11 +28,12 @@ def scene(box) -> Mechanism:
     return m
 
 
-def test_a_box_is_a_hull():
+@pytest.mark.parametrize(("steps", "compiled"), [(7, False), pytest.param(80, True, marks=pytest.mark.slow)])
+def test_a_box_is_a_hull(steps, compiled):
     # the same scene of either: steps agree to rounding, until two ways of rounding have grown apart
-    boxes = Simulator(scene(lambda half: Box(tuple(2 * np.array(half)))), dt=0.01)
-    hulls = Simulator(scene(lambda half: Hull(SIGNS * half)), dt=0.01)
-    for step in range(80):
+    boxes = Simulator(scene(lambda half: Box(tuple(2 * np.array(half)))), dt=0.01, compiled=compiled)
+    hulls = Simulator(scene(lambda half: Hull(SIGNS * half)), dt=0.01, compiled=compiled)
+    for step in range(steps):
         boxes.step()
         hulls.step()
         assert hulls.status.converged.all()
@@ -64,6 +65,7 @@ def test_a_wedge_on_a_slope(friction):
     np.testing.assert_allclose(sim.net_contact_forces()[0, 0, 1], 0.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_stones_fall_on_each_other():
     rng = np.random.default_rng(0)
     m = Mechanism()

@@ -74,10 +74,10 @@ def test_a_wheel_rolls(tmp_path):
     file.write_text(f"<robot name='wheel'>{''.join(link)}</link></robot>")
     m = load_urdf(file, floating=True, collide=True, position=(0, 0, 0.1), orientation=(2**-0.5, 2**-0.5, 0, 0))
     m.add_ground(friction=1.0)
-    sim = Simulator(m, dt=0.01)
+    sim = Simulator(m, dt=0.01, compiled=False)
     sim.set_state(v=[[1.0, 0, 0]], w=[[0, 0, -10.0]])
-    sim.step(repeat=50)
-    np.testing.assert_allclose(sim.state.x[0, 0], [0.5, 0, 0.1], atol=1e-8)
+    sim.step(repeat=10)
+    np.testing.assert_allclose(sim.state.x[0, 0], [0.1, 0, 0.1], atol=1e-8)
     np.testing.assert_allclose(sim.state.w[0, 0], [0, 0, -10], atol=1e-7)
 
 
