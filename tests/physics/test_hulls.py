@@ -22,7 +22,7 @@ def scene(box) -> Mechanism:
             position=(0.02 * k, 0.01 * k, 0.12 + 0.23 * k),
             orientation=turn / np.linalg.norm(turn),
         )
-        m.add_collider(f"box {k}", f"box {k}", box((0.1, 0.1, 0.1 + 0.01 * k)))
+        m.add_collider(f"box {k}", f"box {k}", box((0.1, 0.1, 0.1)))
     m.add_body("ball", mass=1.0, shapes=[Sphere(0.05)], position=(0.05, 0.02, 1.0))
     m.add_body("rod", mass=1.0, shapes=[Capsule(0.03, 0.3)], position=(0, 0, 1.3), orientation=about((1, 0, 0), 1.5))
     return m
