@@ -1,7 +1,7 @@
 """Run the notebooks beside this file and keep what they show: `python docs/notebooks/run.py [NAME ...]`.
 
 Without Jupyter: cells run in one namespace, in order; what they print, and the value of a last expression, become the
-outputs. `SHORT` (environment variable VIGYM_SHORT=1) is for tests: notebooks then take fewer steps.
+outputs. With VIGYM_SHORT=1 in the environment, as in tests, notebooks take fewer steps.
 """
 
 import ast
@@ -30,7 +30,8 @@ def execute(source: str, space: dict[str, Any], name: str) -> list[dict[str, Any
             value = eval(compile(ast.Expression(last.value), name, "eval"), space)
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():
-        outputs.append({"output_type": "stream", "name": "stdout", "text": printed.getvalue().splitlines(keepends=True)})
+        text = printed.getvalue().splitlines(keepends=True)
+        outputs.append({"output_type": "stream", "name": "stdout", "text": text})
     if value is not None:
         shown = {"output_type": "display_data", "metadata": {}, "data": data_of(value)}
         outputs.append(shown)
