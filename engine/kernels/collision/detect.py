@@ -186,10 +186,8 @@ def replace_features(m, t, first, second, when, reach, count, lane):
     for k in range(known, last):
         found[k, WHEN, lane] = when
         old = place_of(found, 0, known, found[k, KEY, lane], lane)
-        room, radii = (
-            gap_now(m, t, first, second, k, lane),
-            found[k, OWNER_RADIUS, lane] + found[k, PARTNER_RADIUS, lane],
-        )
+        radii = found[k, OWNER_RADIUS, lane] + found[k, PARTNER_RADIUS, lane]
+        room = gap_now(m, t, first, second, k, lane)
         new = old == known and room > -least
         found[k, GONE, lane] = 0.0 if new else OUT
         found[k, FIRM, lane] = 1.0 if beside and room > (1.0 - BELOW) * radii else 0.0
