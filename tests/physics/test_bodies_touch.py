@@ -217,7 +217,7 @@ def test_edges_that_alone_part_two_boxes_keep_them_apart():
     np.testing.assert_allclose(sim.momentum(), momentum, atol=1e-10)
 
 
-@pytest.mark.parametrize("angle", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("angle", [0.1, 0.2, 0.3])
 def test_a_ball_that_a_step_leads_over_an_edge_onto_the_face(angle):
     # it touches an edge, its centre beside the face and r (1 - cos angle) lower than above it, and flies over the face:
     # far enough from the edge, and yet in the box, were it not lifted onto the face in that step

@@ -25,7 +25,7 @@ ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to mov
 SLACK = 0.02  # and by so much of its size
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
 OUT, BACK = 1.0, 2.0  # features that others have taken the place of; such as have come back
-BELOW = 0.15  # of the radii of solids that are apart, as far as they may be below a plane that is to part them
+BELOW = 0.06  # of the radii of solids that are apart, as far as they may be below a plane that is to part them
 TRIES = 4  # parts of the way on which what solids have gone into is looked for
 
 
