@@ -256,13 +256,13 @@ def test_resets_in_which_solids_overlap_part_them(name):
     from apart import Apart
 
     ours = gym.make(name).unwrapped
-    judge, starts = Apart(ours.sim.model.mechanism), {}
+    sim = ours.task.sim
+    judge, starts = Apart(sim.model.mechanism), {}
     for seed in range(40):
         ours.reset(seed=seed)
-        starts[judge.distances(ours.sim.state.x[0], ours.sim.state.q[0]).min()] = seed
+        starts[judge.distances(sim.state.x[0], sim.state.q[0]).min()] = seed
     assert -0.1 < min(starts) < -0.01
     ours.reset(seed=starts[min(starts)])
-    sim = ours.sim
     before = judge.distances(sim.state.x[0], sim.state.q[0])
     for _ in range(round(1.0 / sim.dt)):
         sim.step()
