@@ -83,7 +83,7 @@ def _rod(start: tuple, end: tuple, radius: float, color: tuple) -> Shape:
 
 TRUNK_SOLIDS: list[Shape] = [
     Box((0.3762, 0.15, 0.114), color=WHITE),
-    Box((0.09, 0.09, 0.09), position=(0.285, 0.0, 0.01), color=DARK),
+    Box((0.15, 0.09, 0.09), position=(0.26, 0.0, 0.01), color=DARK),
 ]
 TRUNK_VISUALS: list[Shape] = [Box((0.2, 0.1, 0.02), position=(-0.02, 0.0, 0.066), color=DARK)]
 
