@@ -58,7 +58,7 @@ def steps_per_second(env: Any, actions: list[np.ndarray], count: int) -> float:
 
 
 def microseconds(env: Any, actions: list[np.ndarray], count: int) -> tuple[float, float]:
-    """Of a step of a single environment, and the same with the resets that random actions make necessary."""
+    """Microseconds of a step of one environment, and the same with the resets that random actions make necessary."""
     steps, clock = 0.0, time.perf_counter
     began = clock()
     for k in range(count):
@@ -154,7 +154,8 @@ def singles(repeats: int, count: int) -> list[Figure]:
 
 
 def overheads(repeats: int, count: int) -> list[Figure]:
-    """What is left of a step of a batch, on one thread, when the physics is taken away; episodes do not end in it."""
+    """Return what is left of a step of a batch, on one thread, when the physics is taken away; episodes do not end
+    in it."""
     figures = []
     for name in ENVIRONMENTS:
         with closing(gym.make_vec(name, num_envs=BATCH)) as env:

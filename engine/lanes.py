@@ -133,7 +133,8 @@ class Lanes:
             self._rows[name][where] = value
 
     def memory(self, group: int) -> dict[str, Array]:
-        """What a lane group remembers of contacts between bodies: fields (contacts, numbers, lanes); empty without."""
+        """Return what a lane group remembers of contacts between bodies: fields (contacts, numbers, lanes); empty
+        without."""
         fields = self.store.grown[group]
         return {name: fields[name] for name in self.store.growing["memory"].floats} if fields else {}
 
@@ -165,7 +166,7 @@ class Lanes:
         return b"".join(parts)
 
     def fits(self, data: bytes) -> bool:
-        """Whether these bytes are as many as `saved` returns."""
+        """Return whether these bytes are as many as `saved` returns."""
         start = self.store.slab.nbytes + self._begun.nbytes
         for group in range(self.store.groups if self.store.features.touches else 0):
             size = 8 * sum(int(np.prod(field.shape[1:])) for field in self.memory(group).values())
