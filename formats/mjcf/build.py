@@ -139,7 +139,7 @@ def _append(values: dict[str, list[float]], more: dict[str, float]) -> None:
 
 
 def _laws(model: Any, j: int, d: int, sign: float, drives: Actuators, ball: int | None = None) -> dict[str, float]:
-    """What acts along one axis, whose coordinate is sign (qpos - qpos0); zero of a ball is that of the file."""
+    """Return what acts along one axis, whose coordinate is sign (qpos - qpos0); zero of a ball is that of the file."""
     stiffness, p = float(model.jnt_stiffness[j]), int(model.jnt_qposadr[j])
     found = {
         "stiffness": stiffness,

@@ -149,7 +149,7 @@ class MjcfModel:
 
     @property
     def needs_state(self) -> bool:
-        """Whether `controls` needs the simulator."""
+        """True if `controls` needs the simulator."""
         return bool(self._drives.thrusters or self._lifts or self._drives.cross.any())
 
     def _wrenches(self, forces: Array, sim: Simulator) -> dict[str, Array]:
