@@ -16,13 +16,14 @@ from vigym.engine.rotation import conjugate, cross, from_rotation_vector, rotate
 from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
-from vigym.formats.mjcf.build import Axes, add_bodies
+from vigym.formats.mjcf.build import Acting, Axes, add_bodies
 from vigym.formats.mjcf.cameras import cameras_of, sun_of
 from vigym.formats.mjcf.equalities import add_equalities
 from vigym.formats.mjcf.geoms import Geoms
 from vigym.formats.mjcf.notes import Notes, check_features
 from vigym.formats.mjcf.rigid import Rigid, names_of
 from vigym.formats.mjcf.source import MjcfError, MjcfWarning, compile_mjcf, import_mujoco
+from vigym.formats.mjcf.tendons import Tendons, coordinates0, read_tendons
 
 UNSUPPORTED = ("error", "omit")
 
@@ -62,6 +63,8 @@ class MjcfModel:
     _nv: int
     _axes: Axes
     _drives: Actuators
+    _tendons: Tendons
+    _start: Array  # qpos0 of scalar joints (nv,)
     _lifts: tuple[tuple[int, Array, Array], ...]  # gravity compensation: body, force (world), place (body frame)
 
     def joint_state(self, qpos: ArrayLike, qvel: ArrayLike | None = None) -> dict[str, Array]:
@@ -111,8 +114,8 @@ class MjcfModel:
     def controls(self, ctrl: ArrayLike, sim: Simulator | None = None) -> dict[str, Array]:
         """MuJoCo's controls (..., nu) as arguments of `sim.step`: efforts, targets, forces on bodies.
 
-        sim: needed where forces depend on the state: actuators on sites and on tendons of several joints, gravity
-            compensation; InputError if it is missing.
+        sim: needed where forces depend on the state: actuators on sites, tendons of several joints, gravity
+            compensation, damping of free joints; InputError if it is missing.
         """
         drives, axes = self._drives, self._axes
         u = self._checked(ctrl, len(self.actuators), "ctrl")
@@ -121,12 +124,14 @@ class MjcfModel:
                 "controls: forces of this model depend on the state; give the simulator: controls(ctrl, sim)"
             )
         q, rate = None, None
-        if sim is not None and drives.cross.any():
+        if sim is not None and (drives.cross.any() or len(self._tendons.arms)):
             qpos, rate = self.coordinates(sim)
             q = np.zeros(rate.shape)
             q[:, axes.qvel] = qpos[:, axes.qpos]
         forces = drives.forces(u)
         efforts = drives.efforts(forces, q, rate)
+        if q is not None and rate is not None and len(self._tendons.arms):
+            efforts = efforts + self._tendons.efforts(q, rate, self._start)
         found = {key: np.zeros((*efforts.shape[:-1], axes.count)) for key in ("effort", "target", "target_velocity")}
         kp, kd = drives.kp[axes.qvel], drives.kd[axes.qvel]
         own, sign = efforts[..., axes.qvel], np.array(axes.sign)
@@ -142,17 +147,18 @@ class MjcfModel:
             del found["target"], found["target_velocity"]
         if not axes.count:
             del found["effort"]
-        if sim is not None and (drives.thrusters or self._lifts):
+        if sim is not None and (drives.thrusters or self._lifts or axes.drag):
             found |= self._wrenches(forces, sim)
         return found
 
     @property
     def needs_state(self) -> bool:
         """Whether `controls` needs the simulator."""
-        return bool(self._drives.thrusters or self._lifts or self._drives.cross.any())
+        acting = self._drives.thrusters or self._lifts or self._axes.drag or len(self._tendons.arms)
+        return bool(acting or self._drives.cross.any())
 
     def _wrenches(self, forces: Array, sim: Simulator) -> dict[str, Array]:
-        """Forces (world) and torques (body) of actuators on sites, and of gravity compensation."""
+        """Forces (world) and torques (body) of actuators on sites, gravity compensation and damping of free joints."""
         turn = sim.state.q
         force, torque = np.zeros((2, sim.num_envs, len(self.mechanism.bodies), 3))
         number = {body.name: i for i, body in enumerate(self.mechanism.bodies)}
@@ -164,6 +170,13 @@ class MjcfModel:
             force[:, i] += lift
             local = rotate(conjugate(turn[:, i]), np.broadcast_to(lift, force[:, i].shape))
             torque[:, i] += cross(np.broadcast_to(place, local.shape), local)
+        for i, damping, com in self._axes.drag:
+            spin, centre = sim.state.w[:, i], np.broadcast_to(com, force[:, i].shape)
+            heft, least = sim.parameter("mass")[:, i], np.linalg.eigvalsh(sim.parameter("inertia")[:, i])[:, 0]
+            slide, roll = (_over_a_step(damping, inertia, sim.dt)[:, None] for inertia in (heft, least))
+            local = -slide * (rotate(conjugate(turn[:, i]), sim.state.v[:, i]) - cross(spin, centre))
+            force[:, i] += rotate(turn[:, i], local)
+            torque[:, i] += -roll * spin - cross(centre, local)
         return {"force": force, "torque": torque}
 
     def _checked(self, value: ArrayLike, size: int, what: str) -> Array:
@@ -204,10 +217,10 @@ def read_mjcf(
     rigid = Rigid(model, notes)
     if not rigid.groups:
         raise MjcfError(f"{name}: nothing in it can move; give a body a joint")
-    drives = read_actuators(model, rigid, notes)
+    drives, tendons = read_actuators(model, rigid, notes), read_tendons(model, notes)
     mechanism = Mechanism(gravity=np.zeros(3) if "GRAVITY" in flags else model.opt.gravity.copy())
     try:
-        axes = add_bodies(mechanism, model, rigid, drives, notes)
+        axes = add_bodies(mechanism, model, rigid, Acting(drives, tendons), notes)
         if not {"EQUALITY", "CONSTRAINT"} & flags:
             add_equalities(mechanism, model, rigid, axes, notes)
             axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops have some too
@@ -217,7 +230,6 @@ def read_mjcf(
         if isinstance(cause, MjcfError):
             raise
         raise MjcfError(f"{name}: {cause}") from cause
-    _tell_tendons(model, notes)
     found = MjcfModel(
         name=_model_name(model),
         path=source.path,
@@ -233,6 +245,8 @@ def read_mjcf(
         _nv=int(model.nv),
         _axes=axes,
         _drives=drives,
+        _tendons=tendons,
+        _start=coordinates0(model),
         _lifts=_lifts(model, rigid, mechanism),
     )
     _set_targets(found)
@@ -240,6 +254,11 @@ def read_mjcf(
         more = f" (and {len(notes.changes) - 5} more, see .warnings)" if len(notes.changes) > 5 else ""
         warn(f"{name}: {'; '.join(notes.changes[:5])}{more}", MjcfWarning, stacklevel=2)
     return found
+
+
+def _over_a_step(damping: float, inertia: Array, h: float) -> Array:
+    """The rate by which a force that is constant over a step slows down as much as a damper: (J/h)(1 - exp(-d h/J))."""
+    return -inertia / h * np.expm1(-damping * h / inertia)
 
 
 def _unit(q: Array) -> Array:
@@ -274,17 +293,9 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
     return tuple(found)
 
 
-def _tell_tendons(model: Any, notes: Notes) -> None:
-    """Refuse tendons that do something by themselves."""
-    for t, name in enumerate(names_of(model, "tendon", model.ntendon)):
-        acting = [model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_limited]
-        if any(np.any(values[t]) for values in (*acting, getattr(model, "tendon_armature", np.zeros(model.ntendon)))):
-            notes.refuse(f"tendon {name!r} with a spring, damper, friction, armature or limit")
-
-
 def _set_targets(found: MjcfModel) -> None:
     """Let drives start with the targets of zero controls."""
-    if found._drives.cross.any() or not found._drives.kp.any():
+    if found._drives.cross.any() or len(found._tendons.arms) or not found._drives.kp.any():
         return
     zero = np.zeros(len(found.actuators))
     targets = _replace_state(found).controls(zero).get("target", np.zeros(0))
@@ -298,7 +309,8 @@ def _set_targets(found: MjcfModel) -> None:
 
 def _replace_state(found: MjcfModel) -> MjcfModel:
     """The same model without forces that depend on the state."""
-    return replace(found, _lifts=(), _drives=replace(found._drives, thrusters=[]))
+    quiet = replace(found._drives, thrusters=[])
+    return replace(found, _lifts=(), _drives=quiet, _axes=replace(found._axes, drag=[]))
 
 
 def _model_name(model: Any) -> str:
