@@ -44,9 +44,7 @@ class Axes:
     count: int = 0
 
 
-def add_bodies(
-    mechanism: Mechanism, model: Any, rigid: Rigid, drives: Actuators, tendons: Tendons, notes: Notes
-) -> Axes:
+def add_bodies(mechanism: Mechanism, model: Any, rigid: Rigid, acting: Acting, notes: Notes) -> Axes:
     """Add all bodies that move, and their joints."""
     names, axes = names_of(model, "joint", model.njnt), Axes()
     for b, group in rigid.groups.items():
@@ -90,8 +88,7 @@ def add_bodies(
                 origin,
                 group.com,
                 names,
-                drives,
-                tendons,
+                acting,
                 axes,
                 notes,
             )
