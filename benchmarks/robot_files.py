@@ -93,7 +93,8 @@ def pose_error(ours: MjcfModel, model: Any, sim: Simulator, qpos: Array) -> floa
     data.qpos[:] = qpos
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
-    sim.set_joint_state(**ours.joint_state(qpos))
+    given: dict[str, Any] = dict(ours.joint_state(qpos))
+    sim.set_joint_state(**given)
     worst = 0.0
     for i, body in enumerate(ours.mechanism.bodies):
         b = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body.name)
@@ -117,9 +118,11 @@ def accelerations(
     model.opt.timestep, model.opt.integrator = h, int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
     mujoco.mj_step(model, data)
     sim = simulator(ours, h)
-    sim.set_joint_state(**ours.joint_state(*state))
+    given: dict[str, Any] = dict(ours.joint_state(*state))
+    sim.set_joint_state(**given)
     before = ours.coordinates(sim)[1][0]
-    sim.step(**ours.controls(ctrl, sim))
+    given = dict(ours.controls(ctrl, sim))
+    sim.step(**given)
     return (ours.coordinates(sim)[1][0] - before) / h, (data.qvel - state[1]) / h
 
 

@@ -67,12 +67,17 @@ def _solids(colliders: Iterable[Collider], bodies: dict[str, int]) -> Solids:
         else:
             kind, size, bound = collider.kind, collider.size, collider.bound or np.inf
         rows.append((kind, bodies[collider.body], shape.position, collider.rotation.T, size, bound, part))
-    empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros((0, 4)))
-    columns = [np.array(column) for column in zip(*rows, strict=True)] or [
-        *empty,
-        np.zeros(0),
-        np.zeros((0, 2), np.int64),
-    ]
+    n = len(rows)
+    kinds, bodies_of, places, turns, sizes, bounds, parts = zip(*rows, strict=True) if rows else [()] * 7
+    columns = (
+        np.array(kinds, np.int64),
+        np.array(bodies_of, np.int64),
+        np.array(places, float).reshape(n, 3),
+        np.array(turns, float).reshape(n, 3, 3),
+        np.array(sizes, float).reshape(n, 4),
+        np.array(bounds, float),
+        np.array(parts, np.int64).reshape(n, 2),
+    )
     more_parts = np.concatenate(triangles), np.concatenate(numbers), np.concatenate(integers)
     return Solids(*columns, *more_parts)
 

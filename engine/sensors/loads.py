@@ -34,7 +34,7 @@ class ContactSensor(Sensor):
             raise InputError("ContactSensor takes bodies, or contacts")
         self._is_net = contacts is None
         if contacts is None:
-            self._numbers = numbers_of(bodies, sim.body_names, "bodies")  # type: ignore[arg-type]
+            self._numbers = numbers_of(bodies, sim.body_names, "bodies")
         else:
             self._numbers = numbers_of(contacts, sim.contact_names, "contacts")
         self.threshold = number(threshold, "threshold", InputError, at_least=0.0)

@@ -1,9 +1,10 @@
 """What all sensors share: noise, a constant error, delay, and where readings begin anew."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine.errors import InputError
 from vigym.engine.lag import Lag
@@ -83,7 +84,7 @@ class Sensor(ABC):
 
         began: (num_envs,), where readings begin anew. passed: (num_envs,) s since the last one."""
 
-    def _drawn(self, spread: Array, env: Array) -> Array:
+    def _drawn(self, spread: Array, env: NDArray[np.int64]) -> Array:
         if not spread.any():
             return np.zeros((len(env), *self.shape))
         return np.array([spread * self._rngs[i].standard_normal(self.shape) for i in env])
@@ -103,11 +104,11 @@ def mount(sim: Simulator, body: str, point: ArrayLike, orientation: ArrayLike) -
     return i, place, unit_quaternion(orientation, "orientation", InputError)
 
 
-def numbers_of(names: ArrayLike | str, known: list[str], what: str) -> list[int]:
+def numbers_of(names: Any, known: list[str], what: str) -> list[int]:
     """Numbers of the names among those known; InputError for others."""
     given = [names] if isinstance(names, str) else names
     try:
-        found = list(given)  # type: ignore[arg-type]
+        found = list(given)
     except Exception as cause:
         raise InputError(f"{what} must be names, got {show(names)}") from cause
     for name in found:

@@ -78,7 +78,7 @@ def _couple(mechanism: Mechanism, model: Any, k: int, name: str, axes: Axes, not
     if two < 0:
         notes.refuse(f"equality {name!r} that holds a joint in its place")
         return
-    (first, s1), (second, s2) = (_axis(model, j, axes, mechanism) for j in (one, two))
+    (first, s1), (second, s2) = (axis_of(model, j, axes, mechanism) for j in (one, two))
     polynomial = s1 * s2 ** np.arange(5) * coefficients
     try:
         mechanism.add_coupling(name, first, second, polynomial=polynomial)
@@ -109,7 +109,7 @@ def _couple_tendons(mechanism: Mechanism, model: Any, k: int, name: str, axes: A
         notes.refuse(f"equality {name!r} of tendons that is not linear")
         return
     joints = [j for j in range(model.njnt) if whole[model.jnt_dofadr[j]] != 0.0 and model.jnt_type[j] > 1]
-    ends = [(*_axis(model, j, axes, mechanism), float(whole[model.jnt_dofadr[j]])) for j in joints]
+    ends = [(*axis_of(model, j, axes, mechanism), float(whole[model.jnt_dofadr[j]])) for j in joints]
     weights = {label: sign * weight for label, sign, weight in ends}
     problem = "of a single joint"
     for follower in sorted(weights, key=lambda label: -abs(weights[label])) if len(weights) > 1 else ():
@@ -123,7 +123,7 @@ def _couple_tendons(mechanism: Mechanism, model: Any, k: int, name: str, axes: A
     notes.refuse(f"equality {name!r} of tendons ({problem})")
 
 
-def _axis(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str, float]:
+def axis_of(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str, float]:
     """Name of the engine's axis of a scalar joint, and its sign."""
     place = axes.qvel.index(int(model.jnt_dofadr[j]))
     labels = [label for joint in mechanism.joints for label in axis_labels(joint)]

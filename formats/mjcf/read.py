@@ -22,8 +22,10 @@ from vigym.formats.mjcf.equalities import add_equalities
 from vigym.formats.mjcf.geoms import Geoms
 from vigym.formats.mjcf.notes import Notes, check_features
 from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.sensors import MjcfSensors, SensorPlan, read_sensors
+from vigym.formats.mjcf.sliders import add_sliders
 from vigym.formats.mjcf.source import MjcfError, MjcfWarning, compile_mjcf, import_mujoco
-from vigym.formats.mjcf.tendons import Tendons, coordinates0, read_tendons
+from vigym.formats.mjcf.tendons import read_tendons
 
 UNSUPPORTED = ("error", "omit")
 
@@ -43,7 +45,8 @@ class MjcfModel:
     """An MJCF file, read.
 
     name: of the model. path: of the file; None if it was text. mechanism: what is simulated. dt: the file's step, s.
-    actuators: names, in the order of ctrl. qpos0: coordinates (nq,) of the file's pose.
+    actuators: names, in the order of ctrl. sensors: names of those that `sensors_of` reads.
+    qpos0: coordinates (nq,) of the file's pose.
     keyframes: by name. cameras: by name, for `Camera.from_config`. sun: direction (3,) towards the first directional
     light, or None. not_converted: all that was left out or approximated; `warnings` are those of them that alter the
     motion.
@@ -54,6 +57,7 @@ class MjcfModel:
     mechanism: Mechanism
     dt: float
     actuators: tuple[str, ...]
+    sensors: tuple[str, ...]
     qpos0: Array
     keyframes: Mapping[str, Keyframe]
     cameras: Mapping[str, Mapping[str, Any]]
@@ -61,10 +65,9 @@ class MjcfModel:
     not_converted: tuple[str, ...]
     warnings: tuple[str, ...]
     _nv: int
+    _sensors: tuple[SensorPlan, ...]
     _axes: Axes
     _drives: Actuators
-    _tendons: Tendons
-    _start: Array  # qpos0 of scalar joints (nv,)
     _lifts: tuple[tuple[int, Array, Array], ...]  # gravity compensation: body, force (world), place (body frame)
 
     def joint_state(self, qpos: ArrayLike, qvel: ArrayLike | None = None) -> dict[str, Array]:
@@ -114,7 +117,7 @@ class MjcfModel:
     def controls(self, ctrl: ArrayLike, sim: Simulator | None = None) -> dict[str, Array]:
         """MuJoCo's controls (..., nu) as arguments of `sim.step`: efforts, targets, forces on bodies.
 
-        sim: needed where forces depend on the state: actuators on sites, tendons of several joints, gravity
+        sim: needed where forces depend on the state: actuators on sites and on tendons of several joints, gravity
             compensation, damping of free joints; InputError if it is missing.
         """
         drives, axes = self._drives, self._axes
@@ -124,14 +127,12 @@ class MjcfModel:
                 "controls: forces of this model depend on the state; give the simulator: controls(ctrl, sim)"
             )
         q, rate = None, None
-        if sim is not None and (drives.cross.any() or len(self._tendons.arms)):
+        if sim is not None and drives.cross.any():
             qpos, rate = self.coordinates(sim)
             q = np.zeros(rate.shape)
             q[:, axes.qvel] = qpos[:, axes.qpos]
         forces = drives.forces(u)
         efforts = drives.efforts(forces, q, rate)
-        if q is not None and rate is not None and len(self._tendons.arms):
-            efforts = efforts + self._tendons.efforts(q, rate, self._start)
         found = {key: np.zeros((*efforts.shape[:-1], axes.count)) for key in ("effort", "target", "target_velocity")}
         kp, kd = drives.kp[axes.qvel], drives.kd[axes.qvel]
         own, sign = efforts[..., axes.qvel], np.array(axes.sign)
@@ -151,11 +152,18 @@ class MjcfModel:
             found |= self._wrenches(forces, sim)
         return found
 
+    def sensors_of(self, sim: Simulator, *, noise: bool = False, seed: int = 0) -> MjcfSensors:
+        """The file's sensors on a simulator of its mechanism; call them after each step for readings by name.
+
+        noise: add that of the file; environment i has the stream of seed + i.
+        """
+        return MjcfSensors(sim, self._sensors, self.coordinates, noise=noise, seed=seed)
+
     @property
     def needs_state(self) -> bool:
         """Whether `controls` needs the simulator."""
-        acting = self._drives.thrusters or self._lifts or self._axes.drag or len(self._tendons.arms)
-        return bool(acting or self._drives.cross.any())
+        drives = self._drives
+        return bool(drives.thrusters or self._lifts or self._axes.drag or drives.cross.any())
 
     def _wrenches(self, forces: Array, sim: Simulator) -> dict[str, Array]:
         """Forces (world) and torques (body) of actuators on sites, gravity compensation and damping of free joints."""
@@ -172,8 +180,9 @@ class MjcfModel:
             torque[:, i] += cross(np.broadcast_to(place, local.shape), local)
         for i, damping, com in self._axes.drag:
             spin, centre = sim.state.w[:, i], np.broadcast_to(com, force[:, i].shape)
-            heft, least = sim.parameter("mass")[:, i], np.linalg.eigvalsh(sim.parameter("inertia")[:, i])[:, 0]
-            slide, roll = (_over_a_step(damping, inertia, sim.dt)[:, None] for inertia in (heft, least))
+            least = np.linalg.eigvalsh(sim.parameter("inertia")[:, i])[:, 0].astype(float)
+            slide = _over_a_step(damping, sim.parameter("mass")[:, i], sim.dt)[:, None]
+            roll = _over_a_step(damping, least, sim.dt)[:, None]
             local = -slide * (rotate(conjugate(turn[:, i]), sim.state.v[:, i]) - cross(spin, centre))
             force[:, i] += rotate(turn[:, i], local)
             torque[:, i] += -roll * spin - cross(centre, local)
@@ -221,9 +230,11 @@ def read_mjcf(
     mechanism = Mechanism(gravity=np.zeros(3) if "GRAVITY" in flags else model.opt.gravity.copy())
     try:
         axes = add_bodies(mechanism, model, rigid, Acting(drives, tendons), notes)
+        sensors = read_sensors(model, rigid, {joint.child: joint.name for joint in mechanism.joints}, notes)
         if not {"EQUALITY", "CONSTRAINT"} & flags:
             add_equalities(mechanism, model, rigid, axes, notes)
-            axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops have some too
+        add_sliders(mechanism, model, tendons.several, axes, notes)
+        axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops and sliders have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
     except MechanismError as cause:
@@ -236,6 +247,7 @@ def read_mjcf(
         mechanism=mechanism,
         dt=float(model.opt.timestep),
         actuators=tuple(drives.names),
+        sensors=tuple(plan.name for plan in sensors),
         qpos0=read_only(model.qpos0.copy()),
         keyframes=_keyframes(model),
         cameras=cameras_of(model, rigid),
@@ -243,10 +255,9 @@ def read_mjcf(
         not_converted=(*notes.changes, *notes.others),
         warnings=tuple(notes.changes),
         _nv=int(model.nv),
+        _sensors=sensors,
         _axes=axes,
         _drives=drives,
-        _tendons=tendons,
-        _start=coordinates0(model),
         _lifts=_lifts(model, rigid, mechanism),
     )
     _set_targets(found)
@@ -295,7 +306,7 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
 
 def _set_targets(found: MjcfModel) -> None:
     """Let drives start with the targets of zero controls."""
-    if found._drives.cross.any() or len(found._tendons.arms) or not found._drives.kp.any():
+    if found._drives.cross.any() or not found._drives.kp.any():
         return
     zero = np.zeros(len(found.actuators))
     targets = _replace_state(found).controls(zero).get("target", np.zeros(0))

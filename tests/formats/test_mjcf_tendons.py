@@ -6,7 +6,8 @@ import pytest
 from vigym import MjcfError, Simulator, read_mjcf
 from vigym.benchmarks.robot_files import accelerations, compiled, random_ctrl, random_state
 
-BODIES = """<body name="a"><joint name="x" axis="0 1 0" stiffness="0.3" springref="0.2" ref="0.1"/>
+BODIES = """<site name="one"/><body name="a"><site name="two"/>
+  <joint name="x" axis="0 1 0" stiffness="0.3" springref="0.2" ref="0.1"/>
   <geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.3" mass="1"/>
   <body name="b" pos="0 0 -0.3"><joint name="y" axis="1 0 0" range="-2 2" limited="true"/>
     <geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.3" mass="0.5"/>
@@ -24,7 +25,7 @@ def robot(tendons: str, more: str = "", bodies: str = BODIES) -> str:
     )
 
 
-SPRINGS = f"""<fixed name="t" stiffness="3" damping="0.2" springlength="0.15">{BOTH}</fixed>
+SPRINGS = f"""<fixed name="t" stiffness="3" damping="0.2" springlength="0.15" armature="0.01">{BOTH}</fixed>
 <fixed name="s" stiffness="2" damping="0.1" armature="0.02" limited="true" range="-0.5 0.9" springlength="-0.1">
 <joint joint="z" coef="-0.7"/></fixed>"""
 
@@ -33,7 +34,7 @@ def test_springs_and_dampers():
     """Of one joint and of several; and a puck that is damped about a point beside its centre."""
     text = robot(SPRINGS, bodies=BODIES + PUCK)
     ours, model, rng = read_mjcf(text), compiled(text), np.random.default_rng(1)
-    assert ours.needs_state
+    assert ours.needs_state  # for the puck's damper
     for _ in range(2):
         state = random_state(model, rng)
         state[0][2] = rng.uniform(-0.5, 0.3)
@@ -81,10 +82,29 @@ def test_equalities(equality, rest):
     assert abs(rest(x - start[0], y - start[1], z - start[2])) < 1e-9
 
 
+def test_limits_of_several_joints():
+    """A tendon that ends after 0.1: the motor pulls it there and no farther; both joints share the load."""
+    tendon = f'<fixed name="t" limited="true" range="-0.05 0.1">{BOTH}</fixed>'
+    ours = read_mjcf(robot(tendon))
+    sim, lengths = Simulator(ours.mechanism, dt=0.02, compiled=False), []
+    sim.set_joint_state(**ours.joint_state(ours.qpos0))
+    for _ in range(12):
+        sim.step(**ours.controls([5.0]))
+        x, y, _ = ours.coordinates(sim)[0][0]
+        lengths.append(0.5 * x - 1.5 * y)
+    assert max(lengths) == pytest.approx(0.1, abs=1e-6)
+    assert x > 0.2  # 0.1 rad from where the tendon alone would stop it: y goes with it
+    assert y > 0.0
+
+
 @pytest.mark.parametrize(
     ("tendons", "more", "what"),
     [
-        (f'<fixed limited="true" range="0 1">{BOTH}</fixed>', "", "limit of a tendon of several joints"),
+        (
+            '<spatial limited="true" range="0 1"><site site="one"/><site site="two"/></spatial>',
+            "",
+            "a spatial tendon with a spring",
+        ),
         (f'<fixed stiffness="1" springlength="0 1">{BOTH}</fixed>', "", "slack between two lengths"),
         (
             f'<fixed name="t">{BOTH}</fixed><fixed name="u"><joint joint="z" coef="1"/></fixed>',
