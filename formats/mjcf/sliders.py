@@ -1,7 +1,8 @@
 """Tendons of several joints as sliders: a light body on the world, whose coordinate is the tendon's length.
 
-A coupling makes it follow the joints,  y = sum c_d q_d - L_0;  springs, dampers, friction, armature and limits of the
-tendon are those of the slider's joint, so that they act on all joints, implicitly and as hard as theirs.
+A coupling makes it follow the joints,  y = sum c_d q_d - L_0;  spring, damper and armature of the tendon are
+those of the slider's joint, so that they act on all joints, implicitly. Limits and dry friction, which can stop a
+slider, would need a heavier one: the solver does not hold four orders of inertia through it.
 """
 
 from typing import Any
@@ -22,7 +23,8 @@ _SIZE = 0.01  # m: radius of gyration, which nothing depends on
 def add_sliders(mechanism: Mechanism, model: Any, tendons: list[int], axes: Axes, notes: Notes) -> None:
     """Add a slider for each of these tendons."""
     names = names_of(model, "tendon", model.ntendon)
-    taken = {part.name for part in (*mechanism.bodies, *mechanism.joints, *mechanism.couplings)}
+    taken = {body.name for body in mechanism.bodies} | {joint.name for joint in mechanism.joints}
+    taken |= {coupling.name for coupling in mechanism.couplings}
     across = orthonormal_basis(mechanism.gravity)[0] if mechanism.gravity.any() else np.array([1.0, 0.0, 0.0])
     for t in tendons:
         arms = arms_of(model, t)
@@ -36,7 +38,6 @@ def add_sliders(mechanism: Mechanism, model: Any, tendons: list[int], axes: Axes
         mass = LIGHT * float((model.dof_M0[dofs] / arms[dofs] ** 2).min())
         mechanism.add_body(name, mass, [mass * _SIZE**2] * 3, collide=False)
         laws = {key: float(getattr(model, f"tendon_{key}")[t]) for key in ("stiffness", "damping")}
-        low, high = model.tendon_range[t] - start if model.tendon_limited[t] else (-np.inf, np.inf)
         mechanism.add_joint(
             name,
             "prismatic",
@@ -44,10 +45,7 @@ def add_sliders(mechanism: Mechanism, model: Any, tendons: list[int], axes: Axes
             name,
             axis=across,
             rest=float(model.tendon_lengthspring[t, 0]) - start if laws["stiffness"] else 0.0,
-            friction=float(model.tendon_frictionloss[t]),
             armature=float(model.tendon_armature[t]) if hasattr(model, "tendon_armature") else 0.0,
-            lower=float(low),
-            upper=float(high),
             **laws,
         )
         ends = [axis_of(model, j, axes, mechanism) for j in joints]

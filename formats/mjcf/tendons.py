@@ -56,7 +56,7 @@ def read_tendons(model: Any, notes: Notes) -> Tendons:
         arms = arms_of(model, t)
         if problem := _problem(model, t, arms, acting):
             notes.refuse(f"tendon {name!r}: {problem}")
-        elif np.count_nonzero(arms) > 1:
+        elif arms is not None and np.count_nonzero(arms) > 1:
             found.several.append(t)
         elif arms is not None:
             _add(found, model, t, arms, acting)
@@ -71,6 +71,8 @@ def _problem(model: Any, t: int, arms: Array | None, acting: dict[str, Any]) -> 
         return "a spring that is slack between two lengths"
     if np.any(acting["stiffnesspoly"]) or np.any(acting["dampingpoly"]):
         return "a nonlinear spring or damper"
+    if np.count_nonzero(arms) > 1 and (acting["limited"] or acting["frictionloss"]):
+        return "a limit, or friction, of a tendon of several joints"
     return ""
 
 

@@ -82,21 +82,6 @@ def test_equalities(equality, rest):
     assert abs(rest(x - start[0], y - start[1], z - start[2])) < 1e-9
 
 
-def test_limits_of_several_joints():
-    """A tendon that ends after 0.1: the motor pulls it there and no farther; both joints share the load."""
-    tendon = f'<fixed name="t" limited="true" range="-0.05 0.1">{BOTH}</fixed>'
-    ours = read_mjcf(robot(tendon))
-    sim, lengths = Simulator(ours.mechanism, dt=0.02, compiled=False), []
-    sim.set_joint_state(**ours.joint_state(ours.qpos0))
-    for _ in range(12):
-        sim.step(**ours.controls([5.0]))
-        x, y, _ = ours.coordinates(sim)[0][0]
-        lengths.append(0.5 * x - 1.5 * y)
-    assert max(lengths) == pytest.approx(0.1, abs=1e-6)
-    assert x > 0.2  # 0.1 rad from where the tendon alone would stop it: y goes with it
-    assert y > 0.0
-
-
 @pytest.mark.parametrize(
     ("tendons", "more", "what"),
     [
@@ -104,6 +89,11 @@ def test_limits_of_several_joints():
             '<spatial limited="true" range="0 1"><site site="one"/><site site="two"/></spatial>',
             "",
             "a spatial tendon with a spring",
+        ),
+        (
+            f'<fixed limited="true" range="0 1">{BOTH}</fixed>',
+            "",
+            "a limit, or friction, of a tendon of several joints",
         ),
         (f'<fixed stiffness="1" springlength="0 1">{BOTH}</fixed>', "", "slack between two lengths"),
         (

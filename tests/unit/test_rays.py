@@ -71,7 +71,7 @@ def test_as_mujoco():
         hits[int(geom[0])] = hits.get(int(geom[0]), 0) + 1
         on_field = geom[0] == 12
         end = origins[k] + expected * directions[k] - field.position
-        if on_field and (np.abs(end) / [3, 2.5, 99] > 0.999).any() or end[2] < 0.0:
+        if (on_field and (np.abs(end) / [3, 2.5, 99] > 0.999).any()) or end[2] < 0.0:
             continue  # MuJoCo's field has sides and a bottom
         if found[k] > 0.0:  # else it begins inside a solid, from which MuJoCo tells the way out
             expected = min(expected, 100.0) if expected >= 0 else 100.0
