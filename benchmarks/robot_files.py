@@ -37,7 +37,7 @@ GOAL = 0.95  # of the files that are models without such features
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a file. mass: relative error. pose: m, and 1 - cos of half an angle; acceleration: relative."""
+    """Outcome of a file. mass: relative error. pose: m, and 1 - cos of half an angle; acceleration: relative."""
 
     file: str
     outcome: str  # "loaded", "refused", "no model", "missing" (for what could be had), "failed"
@@ -149,7 +149,7 @@ def checks(path: Path, ours: MjcfModel) -> tuple[float, float, float]:
 
 
 def row(path: Path, root: Path, unsupported: str = "error", check: bool = False) -> Row:
-    """What became of a file."""
+    """Outcome of a file."""
     name = str(path.relative_to(root))
     try:
         with warnings.catch_warnings():

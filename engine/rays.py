@@ -1,4 +1,4 @@
-"""Rays: how far it is from points along directions to the first solid, in all environments at once."""
+"""Rays: distances from points along directions to the first solid, in all environments at once."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

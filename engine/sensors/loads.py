@@ -41,7 +41,7 @@ class ContactSensor(Sensor):
         super().__init__(sim, (len(self._numbers), 3), **options)
 
     def touches(self) -> Array:
-        """Flags (num_envs, k): whether the reading is at least the threshold."""
+        """Flags (num_envs, k), true where the reading is at least the threshold."""
         force = self()
         flags: Array = np.sqrt((force * force).sum(-1)) >= self.threshold
         return flags

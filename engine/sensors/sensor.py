@@ -1,4 +1,4 @@
-"""What all sensors share: noise, a constant error, delay, and where readings begin anew."""
+"""The common part of sensors: noise, a constant error, delay, and where readings begin anew."""
 
 from abc import ABC, abstractmethod
 from typing import Any

@@ -58,7 +58,7 @@ class Actuators:
 
     @property
     def cross(self) -> Array:
-        """Whether stiffness and damping (nu, 2) of an actuator couple several axes."""
+        """True if stiffness and damping (nu, 2) of an actuator couple several axes."""
         return ((self.arms != 0.0).sum(1) > 1)[:, None] & (self.bias[:, 1:] != 0.0)
 
     def forces(self, ctrl: Array) -> Array:
@@ -150,7 +150,7 @@ def _empty(names: list[str], nv: int) -> Actuators:
 
 
 def _refused(model: Any, i: int, name: str, notes: Notes) -> bool:
-    """Whether an actuator is of a kind that is not converted."""
+    """Return whether an actuator is of a kind that is not converted."""
     what = ""
     if model.actuator_dyntype[i] != _NO_DYNAMICS:
         what = "activation dynamics (filter, integrator, muscle, ...)"

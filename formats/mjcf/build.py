@@ -19,7 +19,7 @@ LIGHT = 1e-6  # of the mass and inertia that a light body carries: relative erro
 
 
 class Acting(NamedTuple):
-    """What acts on the axes of joints, beside what joints have themselves."""
+    """Drives and tendons, which act on the axes of joints."""
 
     drives: Actuators
     tendons: Tendons
@@ -163,7 +163,7 @@ def _append(values: dict[str, list[float]], more: dict[str, float]) -> None:
 
 
 def _laws(model: Any, j: int, d: int, sign: float, acting: Acting, ball: int | None = None) -> dict[str, float]:
-    """What acts along one axis, whose coordinate is sign (qpos - qpos0); zero of a ball is that of the file."""
+    """Return what acts along one axis, whose coordinate is sign (qpos - qpos0); zero of a ball is that of the file."""
     drives, tendons = acting
     own, p = float(model.jnt_stiffness[j]), int(model.jnt_qposadr[j])
     stiffness = own + float(tendons.stiffness[d])

@@ -1,4 +1,4 @@
-"""What a file has and a mechanism cannot: refused, or left out and told."""
+"""Features of a file that a mechanism cannot have: refused, or left out and reported."""
 
 from typing import Any
 

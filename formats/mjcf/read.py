@@ -162,7 +162,7 @@ class MjcfModel:
 
     @property
     def needs_state(self) -> bool:
-        """Whether `controls` needs the simulator."""
+        """True if `controls` needs the simulator."""
         drives = self._drives
         return bool(drives.thrusters or self._lifts or self._axes.drag or drives.cross.any())
 

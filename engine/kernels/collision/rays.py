@@ -1,4 +1,4 @@
-"""Where a ray p + s d, s >= 0, meets a solid: the least such s; FAR if it misses, 0 if it begins inside.
+"""First point of a ray p + s d, s >= 0, in a solid: the least such s; FAR if it misses, 0 if it begins inside.
 
 `d` is a unit vector; both are in the solid's own frame. A ray stays in a convex solid from where it
 has entered all that bounds it to where it first leaves one of these.
