@@ -19,8 +19,10 @@ _ACTING = ("stiffness", "damping", "frictionloss", "armature", "limited", "stiff
 
 @dataclass(eq=False)
 class Tendons:
-    """All that tendons of one joint add to its axis, in MuJoCo's coordinates, (nv,): stiffness; pull, by which springs push
-    where qpos is 0; damping, friction, armature; low and high ends. several: tendons of several joints that act.
+    """All that tendons of one joint add to its axis, in MuJoCo's coordinates, (nv,).
+
+    stiffness; pull, by which springs push where qpos is 0; damping, friction, armature; low and high ends.
+    several: tendons of several joints that act.
     """
 
     stiffness: Array
