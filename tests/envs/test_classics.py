@@ -250,7 +250,7 @@ def test_every_classic_is_compared():
         assert f"Differences from `{THEIRS[name]}`" in (load_task(task).__doc__ or "")
 
 
-@pytest.mark.parametrize("name", ["VIHalfCheetah-v0"])
+@pytest.mark.parametrize("name", ["VIHalfCheetah-v0", "VIHumanoidStandup-v0"])
 def test_resets_in_which_solids_overlap_part_them(name):
     """Of 40 starts, the deepest overlap: it never becomes deeper, less by no more than a length a second, and ends."""
     from apart import Apart
