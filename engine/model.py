@@ -25,6 +25,7 @@ PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_veloci
 MAX_ITERATIONS, LAST_ITERATIONS, MOST_ITERATIONS = 40, 200, 600
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
+MOST_FREE = 24  # parts that move freely and may touch; of more, each environment has a lane group of its own
 FEW_LINKS = 64  # of a part whose bodies are seen from its first one, see kernels/motion_bounds.py
 FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
@@ -123,6 +124,7 @@ class Model:
             n_nodes=self.n_bodies + len(self.loops.parts),
             n_ends=2 * (len(self.loops.joints) + sum(terms)),
             n_terms=sum(terms),
+            own_order=self.crowded and not self.loops.parts,
             **self.terrain.sizes,
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
@@ -244,8 +246,7 @@ class Model:
 
     def _collider_tables(self, m: Group, sizes: np.ndarray) -> None:
         """Solids, and which of them may touch."""
-        m.usual[:], m.sequence[:] = sizes, self._sequence()
-        m.rank[m.sequence] = np.arange(len(m.sequence))
+        m.usual[:], m.usual_sequence[:] = sizes, self._sequence()
         m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
         self.terrain.write(m)
         for k, collider in enumerate(self.colliders):
@@ -257,9 +258,17 @@ class Model:
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
+        m.own_order = int(self.sizes.own_order)
         self._watch_tables(m)
         for name in LAW:
             getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
+
+    @property
+    def crowded(self) -> bool:
+        """Whether so many parts may touch that each environment has a lane group, and an order of elimination
+        (links.py), of its own."""
+        parts = connected(self.mechanism)
+        return self.touches and len(np.unique(parts[~self.tied])) > MOST_FREE
 
     def _watch_tables(self, m: Group) -> None:
         """From where the motion of each body is seen, and what it may meet (kernels/motion_bounds.py)."""

@@ -51,6 +51,7 @@ class Sizes(NamedTuple):
     ground_integers: int = 1
     n_ends: int = 0
     n_terms: int = 0
+    own_order: bool = False  # bodies are eliminated in an order that follows what touches
 
 
 COUNTS = (
