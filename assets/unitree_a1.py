@@ -100,6 +100,7 @@ def build(
     effort_limit: float = EFFORT_LIMIT,
     slope: float = 0.0,
     self_collision: bool = False,
+    ground: bool = True,
 ) -> Mechanism:
     """The robot, standing on the ground: 13 bodies, 12 hinges, 4 contacts; `STANDING` is where it starts.
 
@@ -113,6 +114,7 @@ def build(
     slope: rad, of the ground, a plane through the origin that rises along x; the trunk starts parallel to it.
     self_collision: let trunk and legs touch each other; otherwise they pass through each other, but not through what
     is not part of the robot. Links that a hinge connects never touch.
+    ground: have the contacts of the feet with the plane; without them, its solids touch ground that is added to it.
 
     The targets of the drives are those at which it stands at `STANDING` under its weight, which is
     `STANDING + holding_torques() / kp` (of level ground, whatever the slope).
@@ -164,8 +166,9 @@ def build(
                 start=STANDING[axis],
             )
             parent, parent_com = name, link.com
-        foot = FOOT_AT - parent_com
-        m.add_contact(f"{leg} foot", parent, foot, radius=FOOT_RADIUS, friction=friction, normal=up)
+        if ground:
+            foot = FOOT_AT - parent_com
+            m.add_contact(f"{leg} foot", parent, foot, radius=FOOT_RADIUS, friction=friction, normal=up)
     return m
 
 

@@ -18,6 +18,7 @@ from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.terrain import terrain_of
+from vigym.engine.watching import is_crowded, watch_tables
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 # Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
@@ -25,8 +26,6 @@ PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_veloci
 MAX_ITERATIONS, LAST_ITERATIONS, MOST_ITERATIONS = 40, 200, 600
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
-MOST_FREE = 24  # parts that move freely and may touch; of more, each environment has a lane group of its own
-FEW_LINKS = 64  # of a part whose bodies are seen from its first one, see kernels/motion_bounds.py
 FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
 # gaps and joints are solved to this part of a body's size (of 1 m if it is larger; rad), however loose the tolerance
 ACCURACY = 1e-10
@@ -82,6 +81,7 @@ class Model:
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
         self.touches, self.own_laws = bool(self.couples), self.mechanism.pair_laws
+        self.crowded = self.touches and is_crowded(connected(self.mechanism), self.tied)
         self.pair_laws = [
             pair_law(self.colliders[a], self.colliders[b], own)
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
@@ -259,26 +259,9 @@ class Model:
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
         m.own_order = int(self.sizes.own_order)
-        self._watch_tables(m)
+        watch_tables(m, connected(self.mechanism))
         for name in LAW:
             getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
-
-    @property
-    def crowded(self) -> bool:
-        """Whether so many parts may touch that each environment has a lane group, and an order of elimination
-        (links.py), of its own."""
-        parts = connected(self.mechanism)
-        return self.touches and len(np.unique(parts[~self.tied])) > MOST_FREE
-
-    def _watch_tables(self, m: Group) -> None:
-        """From where the motion of each body is seen, and what it may meet (kernels/motion_bounds.py)."""
-        parts, n = connected(self.mechanism), self.n_bodies
-        size = np.bincount(parts, minlength=n)
-        m.watch_root[:] = np.append(np.where((size[parts] > 1) & (size[parts] <= FEW_LINKS), parts, n), n)
-        body = m.collider_body[np.array([m.couple_first, m.couple_second])]
-        root = m.watch_root[body]
-        within = (root[0] == root[1]) & (root[0] < n)
-        m.watched[body[:, within].ravel(), 0] = m.watched[body[:, ~within].ravel(), 1] = 1.0
 
     def _sequence(self) -> list[int]:
         """Bodies, leaf to root, each after the loops whose sides meet there; from n_bodies + 1 on, loops."""

@@ -117,6 +117,8 @@ class RobotEnv(gym.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
         """Start a new episode."""
         super().reset(seed=seed)
+        if seed is not None:
+            self.task.seeded(ONLY)
         self.task.reset(ONLY, [self.np_random], checked_options(options))
         self.picture.began(ONLY)
         self.picture.complain()

@@ -26,6 +26,7 @@ ENVIRONMENTS: dict[str, tuple[str, int, float | None]] = {
     "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
     "VISnake-v0": ("vigym.envs.snake:Snake", 400, 300.0),
     "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1900.0),
+    "VIQuadrupedRough-v0": ("vigym.envs.quadruped_rough:QuadrupedRough", 1000, None),
     **CLASSICS,
 }
 

@@ -114,6 +114,9 @@ class Task(ABC):
     def controls(self, action: Array) -> dict[str, Any]:
         """Arguments of `Simulator.step` for actions (num_envs, n_actions) within +-`action_limit`."""
 
+    def seeded(self, env: Indices) -> None:  # noqa: B027, most tasks have nothing to forget
+        """Forget what earlier episodes have left in the environments `env`, whose next reset has a seed: levels."""
+
     def sense(self, env: Indices) -> None:  # noqa: B027, most tasks have nothing to remember
         """Take note of the state of the environments `env`: those whose episodes begin (`elapsed` is 0) in a reset, all
         of them in a step. A task that remembers something (a peak, the last position) updates it here."""

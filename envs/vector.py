@@ -107,6 +107,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         for i in np.flatnonzero(mask):
             if seeds[i] is not None:
                 self._rngs[i], self._seeds[i] = make_generator(seeds[i])
+                self.task.seeded(self.task.everyone[i : i + 1])
         self._begin(mask, options)
         self._observation[mask] = self.task.observe()[mask]
         self.picture.complain()

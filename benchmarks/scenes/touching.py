@@ -76,8 +76,8 @@ def on_ground(robot: Mechanism, flat: bool) -> Mechanism:
     """The A1, but its contact points are balls that touch a plane, or a flat field of heights."""
     m = Mechanism()
     for body in robot.bodies:
-        pose = {"position": body.position, "orientation": body.orientation}
-        m.add_body(body.name, body.mass, body.inertia, visuals=body.shapes, **pose)
+        place, turn = body.position, body.orientation
+        m.add_body(body.name, body.mass, body.inertia, visuals=body.shapes, position=place, orientation=turn)
     for joint in robot.joints:
         same = ("parent_anchor", "child_anchor", "lower", "upper", "effort_limit", "kp", "kd", "target", "start")
         options = {name: getattr(joint, name) for name in same}

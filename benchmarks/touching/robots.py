@@ -29,8 +29,8 @@ def humanoid(self_collision: bool = True, gain: float = 300.0) -> Mechanism:
     def body(name: str, mass: float, shapes: Sequence[Shape], at: Sequence[float]) -> None:
         size = 0.1 if not shapes else None
         inertia = None if size is None else np.full(3, 0.4 * mass * size**2)
-        options = {"collide": self_collision} if shapes else {}
-        m.add_body(name, mass=mass, inertia=inertia, shapes=shapes, position=at, friction=0.8, **options)
+        solid = self_collision and len(shapes) > 0
+        m.add_body(name, mass=mass, inertia=inertia, shapes=shapes, position=at, friction=0.8, collide=solid)
         places[name] = np.array(at, float)
 
     def hinge(parent: str, child: str, axis: Sequence[float], at: Sequence[float]) -> None:

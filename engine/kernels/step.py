@@ -33,8 +33,7 @@ from vigym.engine.kernels.quaternion import dot, store, sub, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
-# Rounds of a relaxed step, those in which bounds of friction only fall included, and relative difference of forces at
-# which they end
+# Rounds of a relaxed step, with those in which bounds only fall; relative difference of forces at which they end
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
 HALVINGS = 8
@@ -247,6 +246,7 @@ def begin(m, s, t):
     world = m.n_bodies
     body.place_world(m, t)
     if m.features.touches:
+        t.look = 0.0
         for k in range(3):
             t.speed[world][k] = s.pushed[world][k] = 0.0
     if m.features.touches and m.features.bounce:
@@ -260,8 +260,6 @@ def begin(m, s, t):
     t.stride, t.even, t.round, t.attempts = TICKS, 0.0, 0.0, 0.0
     t.lending, t.relend, t.stretch = 0.0, 0.0, 1.0
     t.cold = s.fresh
-    if m.features.touches:
-        t.look = 0.0
     s.floor = select(on(s.fresh), m.first_floor, s.floor)
     s.old_h0 = s.h0
 

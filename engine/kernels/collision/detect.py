@@ -11,7 +11,7 @@ itself.
 from numba.extending import overload
 
 from vigym.engine.kernels.collision import distance, kinds, links, watch
-from vigym.engine.kernels.collision.ground import ask, beside
+from vigym.engine.kernels.collision.ground import ask, is_close
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
@@ -36,7 +36,7 @@ def is_near(m, t, couple, lane):
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
     a, b = along(m, t, first, i, 0.0, lane), along(m, t, second, j, 0.0, lane)
     if is_ground(kind[second]):
-        return beside(m, second, a[0], (b[0], b[1])) - bound[first, 0, 0] < reach
+        return is_close(m, second, a, (b[0], b[1]), bound[first, 0, 0], reach)
     return watch.apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
 
 

@@ -87,8 +87,8 @@ def watch_fields():
     of a list; bounds of its distance when the list was made, and in this step. Then, block by block of bodies, where
     they were, from where their part begins and from the world; and how far they may move until the list is made anew.
     """
-    couples = dict.fromkeys(("watch_couple", "watch_room", "watch_now"), (1,))
-    poses = {"near_x": (3,), "near_q": (4,), "far_x": (3,), "far_q": (4,), "margin": (1,)}
+    couples: dict[str, tuple[int, ...]] = dict.fromkeys(("watch_couple", "watch_room", "watch_now"), (1,))
+    poses: dict[str, tuple[int, ...]] = {"near_x": (3,), "near_q": (4,), "far_x": (3,), "far_q": (4,), "margin": (1,)}
     return {"watch": Growing(couples), "watched": Growing(poses)}
 
 
