@@ -246,7 +246,7 @@ class Model:
 
     def _collider_tables(self, m: Group, sizes: np.ndarray) -> None:
         """Solids, and which of them may touch."""
-        m.usual[:], m.usual_sequence[:] = sizes, self._sequence()
+        m.usual[:], m.usual_sequence[:], m.own_order = sizes, self._sequence(), int(self.sizes.own_order)
         m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
         self.terrain.write(m)
         for k, collider in enumerate(self.colliders):
@@ -258,7 +258,6 @@ class Model:
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
-        m.own_order = int(self.sizes.own_order)
         watch_tables(m, connected(self.mechanism))
         for name in LAW:
             getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
@@ -272,8 +271,7 @@ class Model:
         return found[:-1]
 
     def heft(self, mass: np.ndarray) -> np.ndarray:
-        """Mass of all that joints connect with each body over that of the mechanism as it was built, for masses
-        (..., n_bodies)."""
+        """Mass of all that joints connect with each body over that when it was built, for masses (..., n_bodies)."""
         parts = connected(self.mechanism)
         same = (parts[:, None] == parts).astype(float)
         return mass @ same / (np.array([body.mass for body in self.mechanism.bodies]) @ same)
