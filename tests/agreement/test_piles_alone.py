@@ -20,7 +20,7 @@ def crowded(monkeypatch):
 def fallen(num_envs: int, **options) -> Simulator:
     """Balls that have just come to lie on each other, in every environment a little differently."""
     sim = Simulator(heap(BALLS), dt=0.01, num_envs=num_envs, **options)
-    rng, x = np.random.default_rng(0), sim.state.x
+    rng, x = np.random.default_rng(0), sim.state.x.copy()
     x[:, :3, 2] -= 0.058
     x[:, 3:, :2] *= 0.4
     x[:, 3:6, 2] += 0.12 * np.arange(3)
