@@ -53,8 +53,10 @@ def test_bodies_that_touch():
     for row in rows:
         assert row.status == "ok", row.note
         assert row.failures == 0
-        # in 0.2 s: what MuJoCo sinks in, and what a ball that has fallen 0.06 m moves in the step in which it lands
-        assert row.penetration <= (1e-8 if row.engine == "vigym" else 0.02)
+        # in 0.2 s: what MuJoCo sinks in, and what a ball that has fallen 0.06 m moves in the step in which it lands;
+        # cubes land twice as fast, on a corner
+        sunk = 0.05 if row.scene == "cubes" else 0.02
+        assert row.penetration <= (1e-8 if row.engine == "vigym" else sunk)
         assert (row.creep is None) == (row.scene in ("heap", "cubes"))
         if row.engine == "vigym" and row.scene != "pinch":  # which drives press
             assert row.gained < 1e-6
