@@ -51,7 +51,7 @@ COMMANDS = {
     ),
     "view": (
         "vigym.envs.view_command:view",
-        "Play a recording, or run an environment, in a browser; or write it as a page, a film or a film strip.",
+        "Open a robot, play a recording, or run an environment, in a browser; or write it as a page, film or picture.",
     ),
 }
 

@@ -7,12 +7,11 @@ images. In the engine the origin of a body is its centre of mass, so every ancho
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from vigym.assets import unitree_a1_look as look
+from vigym.assets.links import Link, link_of, mirrored, together
 from vigym.assets.solid import PASS_EACH_OTHER, TOUCH_EACH_OTHER
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.validation import Array
@@ -35,27 +34,15 @@ FOOT_RADIUS = 0.02  # m
 AXES = {"hip": (1, 0, 0), "thigh": (0, 1, 0), "calf": (0, 1, 0)}
 
 
-class Link(NamedTuple):
-    """mass: kg; com: (3,) in the link frame, m; inertia: (3, 3) about the centre of mass, kg m^2."""
-
-    mass: float
-    com: Array
-    inertia: Array
-
-
-def _link(mass: float, com: ArrayLike, xx: float, xy: float, xz: float, yy: float, yz: float, zz: float) -> Link:
-    return Link(mass, np.array(com), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
-
-
-TRUNK = _link(
+TRUNK = link_of(
     4.713, (0.012731, 0.002186, 0.000515), 0.01683993, 8.3902e-5, 5.97679e-4, 0.056579028, 2.5134e-5, 0.064713601
 )
-HIP = _link(0.696, (-0.003311, -0.000635, 0.000031), 4.69246e-4, 9.409e-6, -3.42e-7, 8.0749e-4, 4.66e-7, 5.52929e-4)
-THIGH = _link(
+HIP = link_of(0.696, (-0.003311, -0.000635, 0.000031), 4.69246e-4, 9.409e-6, -3.42e-7, 8.0749e-4, 4.66e-7, 5.52929e-4)
+THIGH = link_of(
     1.013, (-0.003237, 0.022327, -0.027326), 0.005529065, -4.825e-6, 3.43869e-4, 0.005139339, -2.2448e-5, 0.001367788
 )
-CALF = _link(0.166, (0.006435, 0.0, -0.107388), 0.002997972, 0.0, -1.41163e-4, 0.003014022, 0.0, 3.2426e-5)
-FOOT = _link(0.06, FOOT_AT, 9.6e-6, 0.0, 0.0, 9.6e-6, 0.0, 9.6e-6)
+CALF = link_of(0.166, (0.006435, 0.0, -0.107388), 0.002997972, 0.0, -1.41163e-4, 0.003014022, 0.0, 3.2426e-5)
+FOOT = link_of(0.06, FOOT_AT, 9.6e-6, 0.0, 0.0, 9.6e-6, 0.0, 9.6e-6)
 
 
 def sides(leg: str) -> tuple[int, int]:
@@ -67,9 +54,9 @@ def links(leg: str) -> dict[str, Link]:
     """Hip, thigh and calf of a leg; the calf with the foot, which is fixed to it."""
     front, left = sides(leg)
     return {
-        "hip": _mirrored(HIP, front, -left),
-        "thigh": _mirrored(THIGH, 1, -left),
-        "calf": _mirrored(_together(CALF, FOOT), 1, -left),
+        "hip": mirrored(HIP, front, -left),
+        "thigh": mirrored(THIGH, 1, -left),
+        "calf": mirrored(together(CALF, FOOT), 1, -left),
     }
 
 
@@ -113,6 +100,7 @@ def build(
     effort_limit: float = EFFORT_LIMIT,
     slope: float = 0.0,
     self_collision: bool = False,
+    ground: bool = True,
 ) -> Mechanism:
     """The robot, standing on the ground: 13 bodies, 12 hinges, 4 contacts; `STANDING` is where it starts.
 
@@ -126,6 +114,7 @@ def build(
     slope: rad, of the ground, a plane through the origin that rises along x; the trunk starts parallel to it.
     self_collision: let trunk and legs touch each other; otherwise they pass through each other, but not through what
     is not part of the robot. Links that a hinge connects never touch.
+    ground: have the contacts of the feet with the plane; without them, its solids touch ground that is added to it.
 
     The targets of the drives are those at which it stands at `STANDING` under its weight, which is
     `STANDING + holding_torques() / kp` (of level ground, whatever the slope).
@@ -177,26 +166,10 @@ def build(
                 start=STANDING[axis],
             )
             parent, parent_com = name, link.com
-        foot = FOOT_AT - parent_com
-        m.add_contact(f"{leg} foot", parent, foot, radius=FOOT_RADIUS, friction=friction, normal=up)
+        if ground:
+            foot = FOOT_AT - parent_com
+            m.add_contact(f"{leg} foot", parent, foot, radius=FOOT_RADIUS, friction=friction, normal=up)
     return m
-
-
-def _mirrored(link: Link, x: int, y: int) -> Link:
-    """The mirror image for signs -1 of x or y: com -> S com, inertia -> S inertia S, with S = diag(x, y, 1)."""
-    S = np.array([x, y, 1])
-    return Link(link.mass, S * link.com, S[:, None] * link.inertia * S)
-
-
-def _together(a: Link, b: Link) -> Link:
-    """Two links of the same frame as one."""
-    mass = a.mass + b.mass
-    com = (a.mass * a.com + b.mass * b.com) / mass
-    inertia = np.zeros((3, 3))
-    for part in (a, b):
-        d = part.com - com
-        inertia += part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return Link(mass, com, inertia)
 
 
 def _standing_points() -> tuple[Array, Array, Array]:

@@ -4,12 +4,11 @@ Trunk, hips, thighs, calves and feet have about the sizes of the solids in the r
 stripes and colours are ours. Shapes are placed in link frames (see `unitree_a1`), then moved by the centre of mass.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from vigym.assets.links import from_com
 from vigym.engine.shapes import Box, Capsule, Cylinder, Shape, Sphere
 from vigym.engine.validation import Array
 
@@ -50,7 +49,7 @@ def trunk(com: Array) -> Look:
     ]
     for y in (-0.028, 0.028):
         visuals.append(Cylinder(0.012, 0.01, position=(0.298, y, 0.018), orientation=ALONG_X, color=BLUE))
-    return _from_com(shapes, visuals, com)
+    return Look(from_com(shapes, com), from_com(visuals, com))
 
 
 def leg(part: str, front: int, left: int, com: Array) -> Look:
@@ -77,13 +76,4 @@ def leg(part: str, front: int, left: int, com: Array) -> Look:
             Sphere(0.02, position=(0.0, 0.0, -0.2), color=RUBBER),
         ]
         visuals = [Box((0.024, 0.018, 0.07), position=(0.004, 0.0, -0.035), color=DARK)]
-    return _from_com(shapes, visuals, com)
-
-
-def _from_com(shapes: Iterable[Shape], visuals: Iterable[Shape], com: Array) -> Look:
-    x, y, z = com.tolist()
-
-    def moved(parts: Iterable[Shape]) -> list[Shape]:
-        return [replace(s, position=(s.position[0] - x, s.position[1] - y, s.position[2] - z)) for s in parts]
-
-    return Look(moved(shapes), moved(visuals))
+    return Look(from_com(shapes, com), from_com(visuals, com))

@@ -135,9 +135,10 @@ def environment_states(name: str, num_threads: int) -> Trace:
     trace = Trace()
     for k in range(LOOKS[-1]):
         action = rng.uniform(low, high, (NUM_ENVS, *low.shape)).astype(np.float32)
-        observation, reward, ended, _, info = env.step(action)
+        _, reward, ended, _, info = env.step(action)
         told = [info[key] for key in sorted(info) if np.asarray(info[key]).dtype == float]
-        trace.keep(k + 1, env.unwrapped.task.sim, observation, reward, ended, *told)  # type: ignore[attr-defined]
+        task = env.unwrapped.task  # type: ignore[attr-defined]
+        trace.keep(k + 1, task.sim, task.observe(), reward, ended, *told)
     env.close()
     return trace
 

@@ -126,7 +126,8 @@ class Lanes:
 
     def memory(self, group: int) -> dict[str, Array]:
         """What a lane group remembers of contacts between bodies: fields (contacts, numbers, lanes); empty without."""
-        return self.store.grown[group]
+        fields = self.store.grown[group]
+        return {name: fields[name] for name in self.store.growing["memory"].floats} if fields else {}
 
     def forget(self, env: Indices) -> None:
         """Forget the contacts between the bodies of the environments `env`."""

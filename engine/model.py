@@ -18,6 +18,7 @@ from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.terrain import terrain_of
+from vigym.engine.watching import watch_tables
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 # Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
@@ -256,6 +257,7 @@ class Model:
             m.reach[i, 1] = min(m.reach[i, 1], collider.bound)
         m.reach[~np.isfinite(m.reach)] = 0.0
         m.couple_first[:], m.couple_second[:] = np.array(self.couples).T
+        watch_tables(m, connected(self.mechanism))
         for name in LAW:
             getattr(m, f"couple_{name}")[:, 0] = [own.get(name, -1.0) for own in self.own_laws]
 

@@ -116,6 +116,7 @@ class CartPole(CompiledTask):
     infos: ClassVar[Mapping[str, Any]] = {"x_position": float, "angle": float}
     terms: ClassVar[tuple[str, ...]] = ("survive",)
     senses: ClassVar[Mapping[str, Any]] = {"healthy": bool}
+    memory: ClassVar[tuple[str, ...]] = ("effort",)
     n_actions = 1
     camera: ClassVar[Mapping[str, Any]] = {"distance": 5.0, "azimuth": 90.0, "elevation": -5.0, "lookat": (0, 0, 1.4)}
 
@@ -142,6 +143,7 @@ class CartPole(CompiledTask):
             frame_skip=frame_skip,
             randomization=randomization,
         )
+        self.effort = np.zeros((num_envs, 2))
         self.settings = numbers(
             healthy_reward=healthy_reward,
             lowest_angle=healthy_angle_range[0],
@@ -158,9 +160,8 @@ class CartPole(CompiledTask):
         self.sim.set_joint_state(joints[:, :2], joints[:, 2:], mask)
 
     def controls(self, action: Array) -> dict[str, Any]:
-        effort = np.zeros((self.num_envs, 2))
-        effort[:, :1] = cartpole.FORCE_LIMIT * action
-        return {"effort": effort}
+        np.multiply(cartpole.FORCE_LIMIT, action, out=self.effort[:, :1])
+        return {"effort": self.effort}
 
     def observation_names(self) -> list[str]:
         if self.observes_maximal:

@@ -147,7 +147,7 @@ class CompiledTask(Task):
         kinds = [(name, *kind) if isinstance(kind, tuple) else (name, kind) for name, kind in fields.items()]
         kinds.sort(key=lambda kind: kind[1:] != (float,))  # plain numbers first, in the order declared: see `told`
         self.now = np.zeros(self.num_envs, record_type(kinds))
-        self.observation = np.zeros((self.num_envs, *self.observation_space.shape))
+        self.observation = np.zeros((self.num_envs, self.observation_size))
         self._touches = self.sim.model.n_contacts > 0
 
     def _fields(self, kind: str) -> dict[str, Any]:

@@ -118,6 +118,15 @@ ROBOTS = {
         0.0,
         {"distance": 3.6, "azimuth": 100.0, "elevation": -12.0, "lookat": (2.0, 0.0, 0.3)},
     ),
+    "panda": Robot(
+        "VIPandaPickAndPlace-v0",
+        2.0,
+        {},
+        1,
+        (0.7, 2.0),
+        0.0,
+        {"distance": 1.2, "azimuth": 140.0, "elevation": -20.0, "lookat": (-0.25, 0.0, 0.25)},
+    ),
     "snake": Robot(
         "VISnake-v0",
         10.0,
@@ -168,7 +177,9 @@ class Watch:
 
 
 def demo(
-    scene: Positional[Literal["hopper", "quadruped", "snake", "box", "chain", "fourbar", "heap"]] = "quadruped",
+    scene: Positional[
+        Literal["hopper", "panda", "quadruped", "snake", "box", "chain", "fourbar", "heap"]
+    ] = "quadruped",
     seconds: float | None = None,
     seed: int = 0,
     controller: Literal["scripted", "learned"] | None = None,
@@ -178,8 +189,8 @@ def demo(
     """Run a robot under a controller, or a scene of bodies, and write what happened to files.
 
     Args:
-        scene: The hopper's flip, the Unitree A1's trot, the snake's gait; or a thrown box, a chain of 20 links that
-            falls on the floor, a four-bar linkage, a heap of bodies in a crate.
+        scene: The hopper's flip, the Panda's pick and place, the Unitree A1's trot, the snake's gait; or a thrown box,
+            a chain of 20 links that falls on the floor, a four-bar linkage, a heap of bodies in a crate.
         seconds: Simulated time, in seconds; as long as the scene is interesting, unless given.
         seed: Of the start, for robots.
         controller: Of robots: scripted, or learned where vigym brings a policy along; the better one unless given.
@@ -253,7 +264,10 @@ def run_robot(name: str, seconds: float | None, seed: int, kind: str | None, pic
     moved = env.task.state.x[0].mean(0) - start
     print(f"{name}: {robot.env_id} under {type(controller).__name__}")
     print(f"  return                     {total:.1f}{', fell' if terminated else ''}")
-    print(f"  distance                   {np.hypot(*moved[:2]):.2f} m, {moved[0]:.2f} m forward")
+    if "is_success" in info:
+        print(f"  from the goal              {info['distance']:.4f} m{', success' if info['is_success'] else ''}")
+    else:
+        print(f"  distance                   {np.hypot(*moved[:2]):.2f} m, {moved[0]:.2f} m forward")
     if name == "hopper":
         print(f"  apex                       {info['apex']:.2f} m")
         print(f"  turn                       {info['turn']:.0f} degrees{', landed' if info['success'] else ''}")

@@ -114,22 +114,24 @@ class RobotEnv(gym.Env):
         """Time between two actions, s."""
         return self.task.dt
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Array, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start a new episode."""
         super().reset(seed=seed)
+        if seed is not None:
+            self.task.seeded(ONLY)
         self.task.reset(ONLY, [self.np_random], checked_options(options))
         self.picture.began(ONLY)
         self.picture.complain()
-        return self.task.observe()[0].copy(), self.task.told_alone(stepped=False)
+        return self.task.shown(self.task.observe()[0]), self.task.told_alone(stepped=False)
 
-    def step(self, action: Any) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One control step; an episode is only truncated by the time limit that `gymnasium.make` adds."""
         told = self._actions(action)
         observation, reward, terminated = self.task.step(told)
         self.picture.stepped(told, reward, ALL)
         info = self.task.told_alone()
         self.picture.complain()
-        return observation[0].copy(), reward.item(), terminated.item(), False, info
+        return self.task.shown(observation[0]), reward.item(), terminated.item(), False, info
 
     def record(self, path: str | PathLike[str]) -> Recorder:
         """Write poses, forces, gaps, joint errors, actions and rewards to a file from now on, until it is closed."""

@@ -28,7 +28,7 @@ MEMORY = ("past", "delay", "forces", "countdown", "interval")
 class Randomization:
     """Ranges (low, high) from which an episode's values are drawn, uniformly; None leaves the nominal ones.
 
-    friction: factor on the friction of all contacts
+    friction: factor on the friction of all contacts and colliders
     mass: factor on mass and inertia, of each body by itself
     strength: factor on effort limits, of each axis by itself
     gains: factor on kp and kd, of each axis by itself
@@ -73,7 +73,8 @@ class Variation:
             raise InputError(f"randomization must be a dict or a Randomization, got {show(randomization)}")
         self.ranges = randomization or Randomization()
         self.sim, self.dt = sim, dt
-        names = ("mass", "inertia", "friction", "effort_limit", "kp", "kd")
+        self.frictions = ("friction", "collider_friction")[: 1 + sim.model.touches]  # parameters of the simulator
+        names = ("mass", "inertia", *self.frictions, "effort_limit", "kp", "kd")
         self.nominal = {name: sim.parameter(name)[0] for name in names}
         self._check_effect()
         slots = 1 + (int(self.ranges.latency[1]) if self.ranges.latency else 0)
@@ -88,7 +89,8 @@ class Variation:
     def _check_effect(self) -> None:
         """What there is nothing to vary of is an error."""
         of = self.nominal
-        there = {"friction": ("contacts", of["friction"].size), "gains": ("drives", (of["kp"] + of["kd"]).any())}
+        touches = sum(of[name].size for name in self.frictions)
+        there = {"friction": ("contacts", touches), "gains": ("drives", (of["kp"] + of["kd"]).any())}
         there["strength"] = "effort limits", np.isfinite(of["effort_limit"]).any()
         for name, (parts, some) in there.items():
             if getattr(self.ranges, name) is not None and not some:
@@ -117,9 +119,10 @@ class Variation:
     def start(self, env: Indices, draws: Mapping[str, Array]) -> None:
         """Take over the drawn values (len(env), ...)."""
         self.past[env] = 0.0
-        values = {}
+        values: dict[str, Any] = {}
         if "friction factor" in draws:
-            values["friction"] = self.nominal["friction"] * draws["friction factor"][:, None]
+            factor = draws["friction factor"][:, None]
+            values |= {name: self.nominal[name] * factor for name in self.frictions if self.nominal[name].size}
         if "mass factor" in draws:
             factor = draws["mass factor"]
             values["mass"] = self.nominal["mass"] * factor

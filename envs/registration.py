@@ -18,6 +18,12 @@ CLASSICS: dict[str, tuple[str, int, float | None]] = {
     "VIHumanoid-v0": ("vigym.envs.classics.humanoid:Humanoid", 1000, None),
     "VIHumanoidStandup-v0": ("vigym.envs.classics.humanoid_standup:HumanoidStandup", 1000, None),
 }
+# Those of an arm with a goal
+ARMS: dict[str, tuple[str, int, float | None]] = {
+    "VIPandaReach-v0": ("vigym.envs.arms.reach:PandaReach", 50, None),
+    "VIPandaPush-v0": ("vigym.envs.arms.push:PandaPush", 50, None),
+    "VIPandaPickAndPlace-v0": ("vigym.envs.arms.pick_and_place:PandaPickAndPlace", 50, None),
+}
 # id -> task, control steps of an episode, return at which it counts as solved
 ENVIRONMENTS: dict[str, tuple[str, int, float | None]] = {
     "VIPendulum-v0": ("vigym.envs.pendulum:Pendulum", 200, -250.0),
@@ -26,7 +32,9 @@ ENVIRONMENTS: dict[str, tuple[str, int, float | None]] = {
     "VIHopperHop-v0": ("vigym.envs.hopper_hop:HopperHop", 500, 400.0),
     "VISnake-v0": ("vigym.envs.snake:Snake", 400, 300.0),
     "VIQuadruped-v0": ("vigym.envs.quadruped:Quadruped", 1000, 1900.0),
+    "VIQuadrupedRough-v0": ("vigym.envs.quadruped_rough:QuadrupedRough", 1000, None),
     **CLASSICS,
+    **ARMS,
 }
 
 
@@ -34,10 +42,11 @@ def register() -> None:
     """Tell Gymnasium about all environments that it does not know yet."""
     for name, (task, steps, threshold) in ENVIRONMENTS.items():
         if name not in gym.registry:
+            kind = "Goal" if name in ARMS else "Robot"
             gym.register(
                 id=name,
-                entry_point=f"vigym.envs.vigym:{'ClassicEnv' if name in CLASSICS else 'RobotEnv'}",
-                vector_entry_point="vigym.envs.vigym:RobotVectorEnv",
+                entry_point=f"vigym.envs.vigym:{'Classic' if name in CLASSICS else kind}Env",
+                vector_entry_point=f"vigym.envs.vigym:{kind}VectorEnv",
                 max_episode_steps=steps,
                 reward_threshold=threshold,
                 kwargs={"task": task},

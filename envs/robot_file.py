@@ -1,11 +1,14 @@
-"""URDF and MJCF files for `vigym view`: what kind a file is, and its robot."""
+"""Robots for `vigym view`: those of URDF and MJCF files, and the models of `vigym.assets`."""
 
 import re
 import warnings
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
+import vigym.assets
 from vigym.engine.errors import InputError
 from vigym.engine.files import read_regular
 from vigym.engine.mechanism import Mechanism
@@ -18,7 +21,7 @@ _ASIDE = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>\[]*>", re.DOTALL)
 
 
 class Robot(NamedTuple):
-    """A robot as its file has it.
+    """A robot as its file, or its model, has it.
 
     poses: arguments of `set_joint_state` by name. remarks: what was left out or mended
     """
@@ -41,6 +44,17 @@ def kind_of(path: Path) -> str:
         found = f"<{name[:80]}>" if name else "no element"
         raise InputError(f"{path}: expected <robot> (URDF) or <mujoco> (MJCF), got {found}")
     return "urdf" if name == "robot" else "mjcf"
+
+
+def model_names() -> list[str]:
+    """Names of the models of `vigym.assets`."""
+    names = [info.name for info in iter_modules(vigym.assets.__path__) if not info.ispkg]
+    return [name for name in names if hasattr(import_module(f"vigym.assets.{name}"), "build")]
+
+
+def model(name: str) -> Robot:
+    """A model of `vigym.assets`, as it starts."""
+    return Robot(name, import_module(f"vigym.assets.{name}").build(), {}, ())
 
 
 def read_robot(path: Path, kind: str, floating: bool = False) -> Robot:

@@ -21,6 +21,7 @@ from vigym.envs.robot import BASE_INFOS, RobotTask, observe_base, sense_base
 from vigym.envs.task import Array, Draws, Indices
 
 CLEAR = 1e-6  # m; below it, an end of a link touches the ground: contacts are solved to 1e-10 m
+ROWS, COLUMNS = 10, 5  # of pegs
 ALOFT = 1e-3  # m: with all ends higher than this, the snake is in the air
 
 
@@ -107,13 +108,22 @@ def judge(every, settings, elapsed, actions, observations, now, env):
         me.terminated = me.solver_failed
 
 
+def lattice(first: float, spacing: float) -> list[tuple[float, float]]:
+    """Places of pegs, (x, y) m, in ROWS rows along y, the first of them at x = `first`."""
+    middle = 0.5 * (COLUMNS - 1)
+    places = [(row, column - middle + 0.5 * (row % 2)) for row in range(ROWS) for column in range(COLUMNS)]
+    return [(first + spacing * row, spacing * column) for row, column in places]
+
+
 class Snake(CompiledTask, RobotTask):
     """
     ## Description
     A snake of `num_links` links lies on the ground along x; the last link is its head. It has to travel along x. Its
     joints are hinges, in turn about y (odd joints, lifting) and z (even joints, bending), or ball joints. Friction is
     the same in all directions: winding alone hardly moves it, it has to lift parts of its body. It touches the ground
-    with spheres around the links' ends; links do not touch one another. With the defaults, it is 1.2 m long and weighs
+    with spheres around the links' ends; links pass through one another, unless `self_collision` is asked for. With
+    `pegs`, upright pegs stand ahead of it in ten rows of five, each row half a gap aside of the one before, for it to
+    push against. With the defaults, it is 1.2 m long and weighs
     3.2 kg (the paper's links are 1 m, 1 kg: `link_length=1.0, link_mass=1.0, link_radius=0.05, friction=0.2`, and
     `effort_limit`, `kp` and `kd` to match).
 
@@ -195,7 +205,10 @@ class Snake(CompiledTask, RobotTask):
     | `link_length` | float | `0.15` | m |
     | `link_mass` | float | `0.4` | kg |
     | `link_radius` | float | `0.035` | m |
-    | `friction` | float | `0.8` | of the skin |
+    | `friction` | float | `0.8` | of the skin, and of pegs |
+    | `self_collision` | bool | `False` | links touch each other that no joint connects |
+    | `pegs` | bool | `False` | pegs stand ahead of the snake |
+    | `peg_spacing` | float | `0.3` | between pegs of a row, and between rows, m |
     | `effort_limit` | float | `6.0` | of each axis, N m |
     | `kp` | float | `30.0` | of the drives, N m/rad |
     | `kd` | float | `1.0` | of the drives, N m s/rad |
@@ -240,6 +253,9 @@ class Snake(CompiledTask, RobotTask):
         link_mass: float = 0.4,
         link_radius: float = 0.035,
         friction: float = 0.8,
+        self_collision: bool = False,
+        pegs: bool = False,
+        peg_spacing: Positive = 0.3,
         effort_limit: Limit = 6.0,
         kp: float = 30.0,
         kd: float = 1.0,
@@ -275,6 +291,8 @@ class Snake(CompiledTask, RobotTask):
                 effort_limit=effort_limit,
                 kp=kp if self.has_drives else 0.0,
                 kd=kd if self.has_drives else 0.0,
+                self_collision=self_collision,
+                pegs=lattice(num_links * link_length, peg_spacing) if pegs else (),
             ),
             observation=observation,
             exclude_current_positions_from_observation=exclude_current_positions_from_observation,

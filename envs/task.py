@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium import Space
+from gymnasium.spaces import Box, Dict
 from numpy.typing import NDArray
 
 from vigym.engine.errors import InputError
@@ -66,6 +67,7 @@ class Task(ABC):
     action_limit: ClassVar[float] = 1.0  # actions are within +- this
     overlap: ClassVar[str] = "error"  # of bodies where environments start, see `Simulator`
     options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
+    parts: Mapping[str, int] = {}  # names and sizes of the parts of an observation that users see as a dict
 
     def __init_subclass__(cls) -> None:
         """Have arguments checked where they are declared."""
@@ -94,8 +96,10 @@ class Task(ABC):
         self.num_envs, self.frame_skip = num_envs, count(frame_skip, "frame_skip")
         self.dt = dt * frame_skip  # of a control step, as in Gymnasium's MuJoCo environments
         self.variation = Variation(self.sim, randomization, self.n_actions, self.dt)
-        size = len(self.observation_names())
-        self.observation_space = Box(-LARGEST, LARGEST, (size,), np.float64)
+        self.observation_size = len(self.observation_names())
+        self.observation_space: Space[Any] = observation_box(self.observation_size)
+        if self.parts:
+            self.observation_space = Dict({name: observation_box(size) for name, size in self.parts.items()})
         self.action_space = Box(-self.action_limit, self.action_limit, (self.n_actions,), np.float32)
         self.elapsed = np.zeros(num_envs, np.int64)  # control steps since the episode's start
         self.action = np.zeros((num_envs, self.n_actions))  # the last one
@@ -113,6 +117,9 @@ class Task(ABC):
     @abstractmethod
     def controls(self, action: Array) -> dict[str, Any]:
         """Arguments of `Simulator.step` for actions (num_envs, n_actions) within +-`action_limit`."""
+
+    def seeded(self, env: Indices) -> None:  # noqa: B027, most tasks have nothing to forget
+        """Forget what earlier episodes have left in the environments `env`, whose next reset has a seed: levels."""
 
     def sense(self, env: Indices) -> None:  # noqa: B027, most tasks have nothing to remember
         """Take note of the state of the environments `env`: those whose episodes begin (`elapsed` is 0) in a reset, all
@@ -173,6 +180,16 @@ class Task(ABC):
         # np.sum of a stack rounds by the size of the batch
         reward = sum(self.rewards().values(), np.zeros(self.num_envs))
         return Step(self.observe(), reward, self.terminated() | ~self.sim.status.converged)
+
+    def shown(self, observation: Array) -> Any:
+        """Observations (..., observation_size) as users see them, and may keep them: an array, or a dict of `parts`."""
+        if not self.parts:
+            return observation.copy()
+        seen, first = {}, 0
+        for name, size in self.parts.items():
+            seen[name] = observation[..., first : first + size].copy()
+            first += size
+        return seen
 
     def told(self, *, stepped: bool = True) -> dict[str, Array]:
         """All infos of the last step, or those of a reset, (num_envs, ...), as fresh arrays."""
@@ -267,6 +284,11 @@ class Task(ABC):
         for name, value in snapshot.memory.items():
             np.copyto(own[name], value)
         vars(self.variation).update(snapshot.variation)
+
+
+def observation_box(size: int) -> Box:
+    """The space of so many observations."""
+    return Box(-LARGEST, LARGEST, (size,), np.float64)
 
 
 class Snapshot(NamedTuple):

@@ -75,7 +75,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._rngs, self._seeds = [rng for rng, _ in seeded], [seed for _, seed in seeded]
         self._idle = np.ones(num_envs, bool)  # environments that were never reset
         self._over = np.zeros(num_envs, bool)  # episodes that have ended and not begun anew
-        self._observation = np.zeros((num_envs, *self.single_observation_space.shape))
+        self._observation = np.zeros((num_envs, self.task.observation_size))
 
     @property
     def dt(self) -> float:
@@ -94,7 +94,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start new episodes, everywhere or where options["reset_mask"] says; seeds are seed, seed + 1, ..."""
         options = checked_options(options)
         mask = self._reset_mask(options.pop("reset_mask", None))
@@ -107,10 +107,11 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         for i in np.flatnonzero(mask):
             if seeds[i] is not None:
                 self._rngs[i], self._seeds[i] = make_generator(seeds[i])
+                self.task.seeded(self.task.everyone[i : i + 1])
         self._begin(mask, options)
         self._observation[mask] = self.task.observe()[mask]
         self.picture.complain()
-        return self._observation.copy(), masked(self.task.told(stepped=False), mask)
+        return self.task.shown(self._observation), masked(self.task.told(stepped=False), mask)
 
     def _reset_mask(self, mask: Any) -> Flags:
         if mask is None:
@@ -127,7 +128,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._over[mask] = self._idle[mask] = False
         self.picture.began(env)
 
-    def step(self, actions: Any) -> tuple[Array, Array, Flags, Flags, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Any, Array, Flags, Flags, dict[str, Any]]:
         """One control step of all environments; in mode NEXT_STEP, those that have ended are reset instead."""
         mode = self.autoreset_mode
         if np.count_nonzero(self._idle):  # `any` takes six times as long
@@ -152,14 +153,14 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         last: dict[str, Any] = {}
         if mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._over):
             over = self._over.copy()
-            last = {"final_obs": objects(observation, over), "_final_obs": over}
+            last = {"final_obs": self._objects(observation, over), "_final_obs": over}
             last |= {"final_info": masked(stepped, over), "_final_info": over.copy()}
             self._begin(over, {})
             observation, acting = self.task.observe(), ~over
         infos = self._infos(stepped, acting) | last
         self._observation = observation.copy()
         self.picture.complain()
-        return self._observation.copy(), reward, terminated, truncated, infos
+        return self.task.shown(self._observation), reward, terminated, truncated, infos
 
     def _infos(self, stepped: Mapping[str, Array], acting: Flags) -> dict[str, Any]:
         """Gymnasium's form of infos: what a reset tells of all environments, what a step tells of those `acting`."""
@@ -168,6 +169,13 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         always = self.task.told(stepped=False)
         only = {name: value for name, value in stepped.items() if name not in always}
         return masked(always, np.ones(self.num_envs, bool)) | masked(only, acting)
+
+    def _objects(self, observation: Array, mask: Flags) -> np.ndarray:
+        """Observations as objects where the mask says, None elsewhere."""
+        out = np.full(self.num_envs, None, dtype=object)
+        for i in np.flatnonzero(mask):
+            out[i] = self.task.shown(observation[i])
+        return out
 
     def record(self, path: str | PathLike[str], env: int = 0) -> Recorder:
         """Write poses, forces, gaps, joint errors, actions and rewards of one environment to a file from now on."""
@@ -226,11 +234,3 @@ def masked(values: Mapping[str, Array], mask: Flags) -> dict[str, Any]:
             value = np.where(where, value, np.zeros((), value.dtype))
         infos[name], infos[f"_{name}"] = value, mask
     return infos
-
-
-def objects(rows: Array, mask: Flags) -> np.ndarray:
-    """Rows as objects where the mask says, None elsewhere."""
-    out = np.full(len(rows), None, dtype=object)
-    for i in np.flatnonzero(mask):
-        out[i] = rows[i].copy()
-    return out

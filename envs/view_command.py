@@ -1,4 +1,4 @@
-"""`vigym view`: a robot file, a recording, or an environment while it runs, in a browser; or written to files."""
+"""`vigym view`: a robot, a recording, or an environment while it runs, in a browser; or written to files."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,10 +9,10 @@ from gymnasium.error import DependencyNotInstalled
 from tyro.conf import Positional, arg
 
 from vigym.engine.errors import InputError, VigymError
-from vigym.envs.controllers import scripted
-from vigym.envs.controllers.learned import learned
-from vigym.envs.registration import ENVIRONMENTS
-from vigym.envs.robot_file import Robot, kind_of, read_robot
+from vigym.envs.controllers import SCRIPTED, scripted
+from vigym.envs.controllers.learned import committed, learned
+from vigym.envs.robot_file import Robot, kind_of, model, model_names, read_robot
+from vigym.envs.words import bare_id, env_arguments, known_env
 from vigym.view.page.trial import DT, Trial
 from vigym.view.pictures.picture import Renderer, save_png
 from vigym.view.replay.replay import SUFFIXES, Replay
@@ -20,22 +20,24 @@ from vigym.view.replay.serve import present
 
 
 def view(
-    what: Annotated[Positional[str], arg(metavar="FILE|ID")],
+    what: Annotated[Positional[str], arg(metavar="FILE|MODEL|ID")],
     out: tuple[Path, ...] = (),
     seconds: float | None = None,
     seed: int | None = None,
     controller: Literal["scripted", "learned", "random"] | None = None,
+    env_kwargs: tuple[str, ...] = (),
     speed: float = 1.0,
     forces: bool = True,
     colliders: bool = False,
     browser: bool = True,
     floating: bool = False,
 ) -> None:
-    """Open a robot (URDF, MJCF), play a recording, or run an environment, in a browser; or write pages and pictures.
+    """Open a robot, play a recording, or run an environment, in a browser; or write it as a page, film or picture.
 
     Args:
-        what: A URDF or MJCF file, whose joints can then be moved and which can be simulated; a file that record() or
-            the demo wrote; or the id of an environment, which then runs.
+        what: A URDF or MJCF file, or the name of a model of vigym.assets (panda, unitree_a1, ...), whose joints can
+            then be moved and which can be simulated; a file that record() or the demo wrote; or the id of an
+            environment, which then runs, as module:ID if it is one of your own.
         out: Write files instead: .html (plays offline), .mp4, .gif (films) or .png (a film strip); folders that are
             missing are made.
         seconds: How long an environment or a robot runs; until Ctrl-C, or, if it is written to files, one episode, or
@@ -43,6 +45,7 @@ def view(
         seed: Of the first start of an environment; 0 unless given.
         controller: Of an environment: scripted, the learned policy that vigym brings along, or random actions; the
             first of them that there is, unless given.
+        env_kwargs: Arguments of the environment, as name=value.
         speed: Times real time, for environments in the browser and for films.
         forces: Show the forces at contacts.
         colliders: Show the colliders that bodies do not look like, in pages, films and film strips of recordings; pages
@@ -58,15 +61,26 @@ def view(
     if seed is not None and seed < 0:
         raise SystemExit(f"--seed must be at least 0, got {seed}")
     try:
-        for path in out if Path(what).is_file() or what in ENVIRONMENTS else ():
-            path.parent.mkdir(parents=True, exist_ok=True)
         kind = kind_of(Path(what)) if Path(what).is_file() else "environment"
+        if kind == "environment" and what in model_names():
+            kind = "model"
+        arguments: dict[str, Any] = {}
+        if kind == "environment":
+            try:
+                arguments = env_arguments(known_env(what), env_kwargs)
+            except InputError as error:
+                models = ", ".join(model_names())
+                raise SystemExit(f"{what} is not a file, nor a model ({models}), nor an environment: {error}") from None
+        elif env_kwargs:
+            raise SystemExit(f"--env-kwargs is for environments; {what} is not one")
+        for path in out:
+            path.parent.mkdir(parents=True, exist_ok=True)
         if floating and kind != "urdf":
             raise SystemExit(f"--floating is for URDF files; {what} is not one")
-        if kind in ("urdf", "mjcf"):
+        if kind in ("urdf", "mjcf", "model"):
             if not seed is controller is None:
-                raise SystemExit(f"--seed and --controller are for environments; {what} is a file")
-            robot = read_robot(Path(what), kind, floating)
+                raise SystemExit(f"--seed and --controller are for environments; {what} is a robot")
+            robot = model(what) if kind == "model" else read_robot(Path(what), kind, floating)
             for remark in robot.remarks:
                 print(f"note: {remark}")
             show_robot(robot, out, seconds, speed=speed, forces=forces, colliders=colliders, browser=browser)
@@ -74,16 +88,14 @@ def view(
             if not seconds is seed is controller is None:
                 raise SystemExit(f"--seconds, --seed and --controller are for environments; {what} is a file")
             present(Replay.load(what), out, speed, forces, colliders, browser)
-        elif what not in ENVIRONMENTS:
-            known = ", ".join(ENVIRONMENTS)
-            raise SystemExit(f"{what} is neither a file nor one of the environments: {known}")
         elif out:
             with TemporaryDirectory() as folder:
                 recording = Path(folder) / "run.vigym"
-                run(what, seconds, seed or 0, controller, record=recording)
+                run(bare_id(what), seconds, seed or 0, controller, record=recording, **arguments)
                 present(Replay.load(recording), out, speed, forces, colliders, browser)
         else:
-            run(what, seconds, seed or 0, controller, render_mode="human", speed=speed, browse=browser)
+            shown: dict[str, Any] = {"render_mode": "human", "speed": speed, "browse": browser}
+            run(bare_id(what), seconds, seed or 0, controller, **shown, **arguments)
     except (VigymError, DependencyNotInstalled, OSError) as error:
         raise SystemExit(str(error)) from error
     except KeyboardInterrupt:
@@ -137,13 +149,14 @@ def show_robot(
 
 
 def find(env_id: str, kind: str | None) -> Any:
-    """A controller of that kind, or the first that there is; None for random actions."""
-    if kind == "random":
-        return None
-    controller = None if kind == "learned" else scripted(env_id)
-    if controller is None and kind == "scripted":
-        raise InputError(f"{env_id} has no scripted controller; --controller learned has a policy")
-    return learned(env_id) if controller is None else controller
+    """Return a controller of that kind, or the first that there is; None for random actions."""
+    if kind == "scripted" and env_id not in SCRIPTED:
+        raise InputError(f"{env_id} has no scripted controller; there is one for {', '.join(SCRIPTED)}")
+    if kind in (None, "scripted") and env_id in SCRIPTED:
+        return scripted(env_id)
+    if kind == "learned" or (kind is None and committed(env_id).exists()):
+        return learned(env_id)
+    return None
 
 
 def run(

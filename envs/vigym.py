@@ -6,6 +6,7 @@ are listed under "vigym".
 
 from vigym.envs.classics.base import ClassicEnv
 from vigym.envs.env import RobotEnv
+from vigym.envs.goal import GoalEnv, GoalVectorEnv
 from vigym.envs.vector import RobotVectorEnv
 
-__all__ = ["ClassicEnv", "RobotEnv", "RobotVectorEnv"]
+__all__ = ["ClassicEnv", "GoalEnv", "GoalVectorEnv", "RobotEnv", "RobotVectorEnv"]

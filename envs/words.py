@@ -90,11 +90,24 @@ def known_arguments(env_id: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments if the environment's task takes them; InputError otherwise."""
     for name in given.keys() & BATCH.keys():
         raise InputError(f"{name} is not an argument of single environments: {BATCH[name]} sets it")
-    parameters = signature(load_task(gym.spec(bare_id(env_id)).kwargs["task"])).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+    taken = parameters_of(load_task(gym.spec(bare_id(env_id)).kwargs["task"]))
+    if taken is None:
         return given  # passed on, and checked where they arrive
-    known = [name for name in parameters if name not in BATCH]
+    known = [name for name in taken if name not in BATCH]
     if unknown := sorted(set(given) - set(known)):
         hint = suggestion(unknown[0], known)
         raise InputError(f"{env_id} has no argument {unknown[0]!r}{hint or '; it has ' + ', '.join(known)}")
     return given
+
+
+def parameters_of(task: Any) -> list[str] | None:
+    """Name the arguments that a task takes, also those that it passes on to its parents; None if they are unknown."""
+    names: list[str] = []
+    for owner in task.__mro__ if isinstance(task, type) else [task]:
+        if isinstance(task, type) and "__init__" not in vars(owner):
+            continue
+        parameters = signature(owner).parameters.values()
+        names += [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+        if not any(each.kind is each.VAR_KEYWORD for each in parameters):
+            return [name for name in dict.fromkeys(names) if name != "mechanism"]
+    return None

@@ -12,7 +12,7 @@ from vigym.benchmarks.scenes.loops import loops
 from vigym.benchmarks.scenes.scene import Scene
 from vigym.benchmarks.scenes.top import top
 from vigym.benchmarks.scenes.toss import toss
-from vigym.benchmarks.scenes.touching import heap, pinch, stack
+from vigym.benchmarks.scenes.touching import coil, cubes, gripper, heap, humanoid, pinch, ready, stack
 
 __all__ = ["SCENES", "Scene", "build"]
 
@@ -31,6 +31,11 @@ SCENES: dict[str, Callable[..., Scene]] = {
     "stack": stack,
     "pinch": pinch,
     "heap": heap,
+    "cubes": cubes,
+    "coil": coil,
+    "gripper": gripper,
+    "ready": ready,
+    "humanoid": humanoid,
 }
 
 

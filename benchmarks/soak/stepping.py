@@ -42,7 +42,7 @@ def _piece(result: Result, env: gym.vector.VectorEnv, env_id: str, rng: np.rando
     for _ in range(PIECE):
         noise = rng.uniform(-1, 1, env.action_space.shape or ())
         action = np.sign(noise) if np.isinf(size) else size * noise
-        observation, reward, *_ = env.step(action.astype(np.float32))
+        _, reward, *_ = env.step(action.astype(np.float32))
         status = sim.status
         result.count(f"{env_id}: steps", NUM)
         result.count(f"{env_id}: relaxed steps", status.relaxed.sum())
@@ -53,7 +53,7 @@ def _piece(result: Result, env: gym.vector.VectorEnv, env_id: str, rng: np.rando
             result.most(f"{env_id}: deepest penetration, m", -sim.contact_gaps().min())
         if not status.converged.all():
             result.fail(f"{env_id}, seed {seed}: {(~status.converged).sum()} steps were not solved")
-        if not (np.isfinite(observation).all() and np.isfinite(reward).all()):
+        if not (np.isfinite(task.observe()).all() and np.isfinite(reward).all()):
             result.count(f"{env_id}: steps with NaN")
             result.fail(f"{env_id}, seed {seed}: an observation or reward is not finite")
             env.reset(seed=seed)

@@ -46,3 +46,27 @@ def gripper(mass: float = 0.2, side: float = 0.05, friction: float = 0.5, finger
         m.add_joint(name, "prismatic", "hand", name, parent_anchor=place, axis=(-way, 0, 0))
     add(m, "cube", Box((side, side, side)), mass=mass, friction=friction)
     return m
+
+
+def panda_hand(side: float = 0.05) -> Mechanism:
+    """The hand of a Panda, with drives of its two fingers and one that lifts it, over a cube (0.1 kg) on the ground.
+
+    Coordinates: height of the hand, way of the left and of the right finger, from open to shut. The fingers' tips reach
+    around the cube when the hand is at 0.
+    """
+    m = Mechanism()
+    m.add_ground(friction=0.8)
+    palm, tip = Box((0.06, 0.2, 0.06)), Box((0.02, 0.015, 0.018), position=(0, 0, -0.045))
+    height, open_ = 0.13, 0.04
+    m.add_body("hand", mass=0.73, shapes=[palm], position=(0, 0, height), friction=0.8)
+    lift: dict[str, Any] = {"kp": 2e4, "kd": 400.0, "parent_anchor": (0, 0, height)}
+    m.add_joint("lift", "prismatic", "world", "hand", axis=(0, 0, 1), **lift)
+    for name, way in (("left", -1.0), ("right", 1.0)):
+        place = np.array([0, way * (open_ + 0.0075), -0.05])
+        shapes = [Box((0.02, 0.015, 0.05), position=(0, 0, 0.0)), tip]
+        start = place + np.array([0, 0, height])
+        m.add_body(name, mass=0.1, shapes=shapes, position=start, friction=0.8)
+        drive: dict[str, Any] = {"kp": 2e3, "kd": 50.0, "effort_limit": 20.0, "lower": 0.0, "upper": open_}
+        m.add_joint(name, "prismatic", "hand", name, parent_anchor=place, axis=(0, -way, 0), **drive)
+    add(m, "cube", Box((side, side, side)), (0, 0, side / 2), mass=0.1)
+    return m

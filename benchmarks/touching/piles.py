@@ -100,3 +100,17 @@ def heap(balls: int = 20, seed: int = 3) -> Mechanism:
         start[:2] += rng.uniform(-4e-3, 4e-3, 2)
         add(m, f"ball{k}", Sphere(0.05), start, mass=0.5, friction=0.5)
     return m
+
+
+def cubes(n: int = 27, side: float = 0.1, seed: int = 5) -> Mechanism:
+    """Cubes (1 kg) above the ground, nine a layer on a grid with gaps, each a little off it and turned."""
+    m, rng, spacing = Mechanism(), np.random.default_rng(seed), 1.6 * side
+    m.add_ground(friction=0.6)
+    for k in range(n):
+        layer, place = divmod(k, 9)
+        start = spacing * np.array([place % 3 - 1, place // 3 - 1, layer + 1.0])
+        start[:2] += rng.uniform(-0.2, 0.2, 2) * side
+        axis = rng.normal(size=3)
+        turn = about(axis / np.linalg.norm(axis), rng.uniform(-0.4, 0.4))
+        add(m, f"cube{k}", Box((side, side, side)), start, turn, friction=0.6)
+    return m

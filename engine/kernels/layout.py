@@ -21,6 +21,7 @@ from vigym.engine.kernels.collision.fields import (
     memory_fields,
     near_fields,
     scratch_integers,
+    watch_fields,
 )
 from vigym.engine.kernels.collision.handle import describe
 from vigym.engine.kernels.cone import CONES
@@ -371,8 +372,13 @@ def model_store(features, size):
 
 
 def state_store(features, size, lanes, groups, dtype=float):
-    growing, integers = (memory_fields(features), COLUMNS_OF) if features.touches else ({}, {})
-    return described(Store("s", lanes, groups, features, state_fields(features, size), integers, dtype, growing))
+    growing, integers = {}, {}
+    if features.touches:
+        growing, integers = memory_fields(features) | watch_fields(), COLUMNS_OF
+    store = Store("s", lanes, groups, features, state_fields(features, size), integers, dtype, growing)
+    for group in range(groups if features.touches else 0):
+        store.grow("watched", group, size.n_bodies + 1)
+    return described(store)
 
 
 def scratch_store(features, size, lanes, dtype=float):

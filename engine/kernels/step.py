@@ -7,7 +7,7 @@ too, it is left as it was before the step, says so, and takes no part in the res
 far off repeats it with other arms (arms.py). Time is counted in TICKS, 256ths of dt.
 """
 
-from vigym.engine.kernels import arms, axis, body, contact, impact, joint, lending
+from vigym.engine.kernels import arms, axis, body, contact, impact, joint, lending, motion_bounds
 from vigym.engine.kernels.arms import fallback
 from vigym.engine.kernels.collision.detect import detect, remember, review
 from vigym.engine.kernels.collision.groups import join_energies, join_impacts
@@ -33,8 +33,7 @@ from vigym.engine.kernels.quaternion import dot, store, sub, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
-# Rounds of a relaxed step, those in which bounds of friction only fall included, and relative difference of forces at
-# which they end
+# Rounds of a relaxed step, with those in which bounds only fall; relative difference of forces at which they end
 ROUNDS, MOST_ROUNDS = 6.0, 60.0
 AGREED = 1e-6
 HALVINGS = 8
@@ -131,6 +130,7 @@ def begin_substep(m, s, t):
     """Step length and quantities of the current pose."""
     choose(m, s, t)
     start_bodies(m, s, t)
+    motion_bounds.look_ahead(m, s, t)
 
 
 @block
@@ -180,6 +180,7 @@ def end_search(m, s, t):
 def judge_bodies(m, s, t):
     """Refuse solutions that are not the one that is meant."""
     body.refuse_jump(m, s, t)
+    motion_bounds.look_behind(m, s, t)
 
 
 @block
@@ -245,6 +246,7 @@ def begin(m, s, t):
     world = m.n_bodies
     body.place_world(m, t)
     if m.features.touches:
+        t.look = 0.0
         for k in range(3):
             t.speed[world][k] = s.pushed[world][k] = 0.0
     if m.features.touches and m.features.bounce:
@@ -258,8 +260,6 @@ def begin(m, s, t):
     t.stride, t.even, t.round, t.attempts = TICKS, 0.0, 0.0, 0.0
     t.lending, t.relend, t.stretch = 0.0, 0.0, 1.0
     t.cold = s.fresh
-    if m.features.touches:
-        t.look = 0.0
     s.floor = select(on(s.fresh), m.first_floor, s.floor)
     s.old_h0 = s.h0
 

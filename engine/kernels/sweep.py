@@ -8,6 +8,7 @@ BETWEEN = -1  # kind of a contact between two bodies: not in the table of geomet
 
 each_body = each("n_bodies")
 each_touching_body = each("n_bodies", feature="contacts")
+each_near_body = each("n_bodies", feature="touches")
 each_joint = each("n_joints", kind="joint_kind")
 each_tree_joint = each("n_bodies", kind="joint_kind")
 each_loop_joint = each("n_joints", first="n_bodies", kind="joint_kind", feature="loops")

@@ -7,6 +7,9 @@ from typing import Any
 SCRIPTED = {
     "VIHopper-v0": "vigym.envs.controllers.hopper:HopperFlip",
     "VIHopperHop-v0": "vigym.envs.controllers.hopper_hop:HopperHops",
+    "VIPandaPickAndPlace-v0": "vigym.envs.controllers.panda:PandaGrasps",
+    "VIPandaPush-v0": "vigym.envs.controllers.panda:PandaPushes",
+    "VIPandaReach-v0": "vigym.envs.controllers.panda:PandaReaches",
     "VIQuadruped-v0": "vigym.envs.controllers.quadruped:QuadrupedTrot",
     "VISnake-v0": "vigym.envs.controllers.snake:SnakeGait",
 }

@@ -10,6 +10,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.engine.collisions import ignore_overlapping
 from vigym.engine.errors import InputError, MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, cross, from_rotation_vector, rotate, to_rotation_vector
@@ -213,6 +214,7 @@ def read_mjcf(
             axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
+        _ignore_overlapping(mechanism, notes)
     except MechanismError as cause:
         if isinstance(cause, MjcfError):
             raise
@@ -272,6 +274,14 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
             lift = -model.body_gravcomp[b] * model.body_mass[b] * mechanism.gravity
             found.append((number[rigid.name(b)], lift, place))
     return tuple(found)
+
+
+def _ignore_overlapping(mechanism: Mechanism, notes: Notes) -> None:
+    """Let geoms of moving bodies that overlap in the file's pose pass through each other, and tell so in one remark."""
+    if pairs := ignore_overlapping(mechanism):
+        shown = ", ".join(f"{first!r} and {second!r}" for first, second in pairs[:3])
+        more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
+        notes.change(f"geoms that overlap in the file's pose do not touch each other: {shown}{more}")
 
 
 def _tell_tendons(model: Any, notes: Notes) -> None:

@@ -46,6 +46,8 @@ def to_pybullet(
     leave_out_velocity_limits(mechanism, "PyBullet")
     for coupling in mechanism.couplings:
         raise MechanismError(f"coupling {coupling.name!r}: couplings of joints are not converted to PyBullet")
+    if maximal and mechanism.contacts and not mechanism.couples:  # one surface a body: that which touches something
+        mechanism = without_colliders(mechanism)
     client = p.connect(p.DIRECT) if client is None else client
     handle = Handle(client, mechanism, maximal)
     p.setGravity(*mechanism.gravity, physicsClientId=client)

@@ -20,6 +20,14 @@ PAGES = (
     "docs/replay.md",
     "docs/training.md",
     "docs/comparison/README.md",
+    "docs/index.md",
+    "docs/start/environment.md",
+    "docs/start/robot.md",
+    "docs/start/training.md",
+    "docs/from/mujoco.md",
+    "docs/from/pybullet.md",
+    "docs/from/gymnasium.md",
+    "docs/from/brax.md",
 )
 SNIPPETS = {  # page and line above the snippet -> snippet
     (page, text.count("\n", 0, found.start(1))): found[1]
@@ -48,7 +56,7 @@ def test_the_readme_has_snippets_and_exactly_two_commands() -> None:
 @pytest.mark.parametrize(("page", "line"), SNIPPETS)
 def test_snippet_runs(page: str, line: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for module in ("pybullet", "torch"):
+    for module in ("mujoco", "pybullet", "pybullet_data", "stable_baselines3", "torch"):
         if f"import {module}" in SNIPPETS[page, line]:
             pytest.importorskip(module)
     source = "\n" * line + SNIPPETS[page, line]  # so that a traceback names the line of the page

@@ -11,11 +11,12 @@ import warnings
 import gymnasium as gym
 import numpy as np
 import pytest
+from flat import flat
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
 from vigym import InputError
 from vigym.envs.env import load_task
-from vigym.envs.registration import ENVIRONMENTS
+from vigym.envs.registration import ARMS, ENVIRONMENTS
 
 
 def rollout(env: gym.Env, steps: int, seed: int = 3) -> list:
@@ -48,7 +49,10 @@ def test_the_checker_of_stable_baselines_is_content(env_id):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         allow_other_actions(env_id)
-        checker.check_env(gym.make(env_id), warn=True, skip_render_check=True)
+        env = gym.make(env_id)
+        if env_id in ARMS:  # its look for goals does not see through wrappers
+            env = env.unwrapped
+        checker.check_env(env, warn=True, skip_render_check=True)
 
 
 @pytest.mark.parametrize("how", ["vigym:{}", "{}"])
@@ -67,9 +71,9 @@ def test_types_and_fresh_arrays(env_id):
         assert type(reward) is float
         assert type(terminated) is bool
         assert type(truncated) is bool
-        assert observation.dtype == np.float64
+        assert flat(observation).dtype == np.float64
         assert all(type(value) in (float, int, bool, np.ndarray) for value in info.values())
-    first, second = results[0][0], results[1][0]
+    first, second = flat(results[0][0]), flat(results[1][0])
     assert first is not second
     assert not np.shares_memory(first, second)
     assert (first != second).any()
@@ -180,12 +184,12 @@ def test_the_page_is_complete(env_id):
     expected = ["Description", "Action Space", "Observation Space", "Rewards", "Starting State", "Episode End"]
     assert list(page) == [*expected, "Arguments", "Version History"]
     env = gym.make(env_id).unwrapped
-    n, size = env.action_space.shape[0], env.observation_space.shape[0]
+    n, size = env.action_space.shape[0], env.task.observation_size
     limit = f"{env.task.action_limit:g}"
     assert f"Box(-{limit}, {limit}, ({n},), float32)" in page["Action Space"]
     assert all(row[3:5] == [f"-{limit}", limit] for row in table(page["Action Space"]))
     assert [int(row[0]) for row in table(page["Action Space"])] == list(range(n))
-    assert f"({size},), float64)" in page["Observation Space"]
+    assert f"({env.task.parts.get('observation', size)},), float64)" in page["Observation Space"]
     rows = table(page["Observation Space"])
     names = env.task.observation_names()
     assert [k for row in rows for k in numbers(row[0])] == list(range(size))

@@ -3,6 +3,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from flat import flat
 
 from vigym.envs.registration import ENVIRONMENTS
 
@@ -24,7 +25,7 @@ def survive(env_id: str, steps: int, seed: int) -> int:
         acting = ~over  # the others start anew in this step
         observation, reward, terminated, truncated, info = env.step(action.astype(np.float32))
         over = terminated | truncated
-        assert np.isfinite(observation).all()
+        assert np.isfinite(flat(observation)).all()
         assert np.isfinite(reward).all()
         if not acting.any():
             continue

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scenes
 
-from vigym import InputError
+from vigym import InputError, MechanismError
 from vigym.envs.snake import Snake
 
 
@@ -31,6 +31,40 @@ def test_sizes(links, joints, actions):
 def test_bad_arguments():
     with pytest.raises(InputError, match="actuation must be"):
         Snake(actuation="muscle")
+    with pytest.raises(MechanismError, match="longer than thick"):
+        Snake(self_collision=True, link_radius=0.1)
+
+
+def test_two_hundred_links_that_coil_up_touch_each_other():
+    task = started(num_envs=2, num_links=200, self_collision=True)
+    target, near = np.zeros((2, 199)), 0
+    target[:, 1::2] = 1.0  # bend to one side, all at once, until every third link or so meets another one
+    for _ in range(6):
+        task.step(target)
+        assert task.sim.status.converged.all()
+        contacts = task.sim.contacts()
+        assert contacts.gap.min(initial=0.0) > -1e-9
+        near = max(near, len(contacts.gap))
+    assert near > 100
+
+
+def test_pegs_stop_it():
+    task = started(num_envs=2, pegs=True, reset_noise_scale=0.0)
+    names = task.sim.collider_names
+    assert sum(name.startswith("peg") for name in names) == 50
+    x, q, v, w = task.state
+    # towards a row whose third peg is straight ahead, 0.045 m away
+    task.sim.set_state(x=x, q=q, v=v + np.array([3.0, 0.0, 0.0]), w=w)
+    held = np.zeros((2, 7))
+    pushed = 0.0
+    for _ in range(4):
+        task.step(held)
+        contacts = task.sim.contacts()
+        assert contacts.gap.min(initial=0.0) > -1e-9
+        pushed = max(pushed, np.abs(contacts.force).max(initial=0.0))
+    assert pushed > 1.0
+    head = task.state.x[:, -1, 0] + 0.075
+    assert (head < 1.2 - 0.03 + 1e-9).all()
 
 
 def test_the_papers_links_can_be_had():

@@ -60,7 +60,8 @@ def test_what_a_user_is_told_is_his_own(env_id):
         kept, twin = copy.deepcopy(step), copy.deepcopy(env)
         seen = env.step(np.ones(env.action_space.shape))
         assert data_equivalence(step, kept, exact=True)
-        for value in (step[0], *step[4].values()):
+        seen_parts = step[0].values() if isinstance(step[0], dict) else [step[0]]
+        for value in (*seen_parts, *step[4].values()):
             if isinstance(value, np.ndarray):
                 value[...] = 1
         assert data_equivalence(seen, twin.step(np.ones(env.action_space.shape)), exact=True)

@@ -5,6 +5,7 @@ import pickle
 import gymnasium as gym
 import numpy as np
 import pytest
+from flat import flat
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
@@ -32,7 +33,8 @@ def test_a_batch_is_its_environments(env_id, mode):
     for _ in range(60):
         actions = rng.uniform(-1, 1, native.action_space.shape).astype(np.float32)
         ours, theirs = native.step(actions), single.step(actions)
-        for one, other in zip(ours[:4], theirs[:4], strict=True):
+        assert native.observation_space.contains(ours[0])
+        for one, other in zip((flat(ours[0]), *ours[1:4]), (flat(theirs[0]), *theirs[1:4]), strict=True):
             assert one.dtype == other.dtype
             np.testing.assert_array_equal(one, other)
         same_infos(ours[4], theirs[4])
@@ -47,7 +49,7 @@ def same_infos(one: dict, other: dict) -> None:
             same_infos(value, other[name])
         elif value.dtype == object:
             for a, b in zip(value, other[name], strict=True):
-                np.testing.assert_array_equal(a, b)
+                np.testing.assert_array_equal(flat(a), flat(b))
         else:
             assert value.dtype == other[name].dtype
             np.testing.assert_array_equal(value, other[name])
@@ -68,9 +70,9 @@ def test_without_autoreset(env_id):
     for mask in (np.isin(np.arange(NUM), first), over & ~np.isin(np.arange(NUM), first)):
         if mask.any():
             ours, theirs = (env.reset(options={"reset_mask": mask.copy()}) for env in (native, single))
-            np.testing.assert_array_equal(ours[0], theirs[0])
+            np.testing.assert_array_equal(flat(ours[0]), flat(theirs[0]))
             same_infos(ours[1], theirs[1])
-    np.testing.assert_array_equal(native.step(actions)[0], single.step(actions)[0])
+    np.testing.assert_array_equal(flat(native.step(actions)[0]), flat(single.step(actions)[0]))
     for bad in (np.zeros(NUM, bool), np.ones(NUM), [True] * NUM):
         with pytest.raises(InputError, match="reset_mask"):
             native.reset(options={"reset_mask": bad})
@@ -82,7 +84,7 @@ def test_threads_and_batch_sizes_make_no_difference(env_id):
         env = gym.make_vec(env_id, num_envs=size, num_threads=threads)
         env.reset(seed=5)
         actions = np.random.default_rng(0).uniform(-1, 1, (20, 7, *env.single_action_space.shape))
-        seen.append([env.step(action[:size].astype(np.float32))[0][:3] for action in actions])
+        seen.append([flat(env.step(action[:size].astype(np.float32))[0])[:3] for action in actions])
     np.testing.assert_array_equal(*seen)
 
 
@@ -102,6 +104,8 @@ def test_states_and_pickles(env_id):
 def test_vector_wrappers(env_id):
     env = gym.make_vec(env_id, num_envs=3, max_episode_steps=10)
     env = gym.wrappers.vector.RecordEpisodeStatistics(env)
+    if isinstance(env.observation_space, gym.spaces.Dict):
+        env = gym.wrappers.vector.FlattenObservation(env)
     env = gym.wrappers.vector.NormalizeObservation(env)
     env = gym.wrappers.vector.NormalizeReward(env)
     env = gym.wrappers.vector.ClipAction(env)

@@ -106,3 +106,12 @@ def test_bench_keeps_its_hands_off_the_committed_results(tmp_path: Path, monkeyp
     monkeypatch.setattr(bench, "write", lambda folder, print_targets: [])
     bench.bench("disc")
     assert seen[0].parts[0] == "vigym-bench"
+
+
+def test_view_runs_an_environment_of_ones_own(own, tmp_path):
+    """With arguments, and under random actions, as it has no controller."""
+    recording = tmp_path / "new" / "run.png"
+    main(["view", own, "--env-kwargs", "torque=2.0", "--seconds", "0.1", "--out", str(recording)])
+    assert recording.is_file()
+    with pytest.raises(SystemExit, match="did you mean 'torque'"):
+        main(["view", own, "--env-kwargs", "torqe=2.0", "--out", str(recording)])

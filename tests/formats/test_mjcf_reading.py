@@ -166,6 +166,26 @@ def test_who_touches_whom():
     assert found == pytest.approx(expected)
 
 
+OVERLAPPING = """<mujoco><worldbody><geom name="floor" type="plane" size="5 5 1"/>
+<body pos="0 0 0.05"><freejoint/><geom name="hip" size="0.1" mass="1"/>
+  <body pos="0 0 0.15"><joint axis="0 1 0"/><geom name="thigh" size="0.02" mass="1"/>
+    <body pos="0 0 -0.05"><joint axis="1 0 0"/><geom name="shin" size="0.1" mass="1"/>
+      <geom name="foot" size="0.1" pos="0 0 0.3"/>
+</body></body></body></worldbody></mujoco>"""
+
+
+def test_geoms_that_overlap_in_the_pose_of_the_file_do_not_touch():
+    with pytest.warns(vigym.MjcfWarning, match="overlap in the file's pose do not touch each other: 'hip' and 'shin'$"):
+        ours = read_mjcf(OVERLAPPING)
+    names = [collider.name for collider in ours.mechanism.colliders]
+    couples = {frozenset((names[i], names[j])) for i, j in ours.mechanism.couples}
+    assert frozenset(("hip", "shin")) not in couples
+    # what is in the floor does not fall through it
+    assert {frozenset(("hip", "foot")), frozenset(("hip", "floor"))} <= couples
+    with pytest.raises(vigym.StateError, match="'hip' and 'floor'"):
+        Simulator(ours.mechanism, compiled=False).step()
+
+
 MOVING = """<mujoco><compiler angle="radian"/><option timestep="0.001"/><worldbody>
 <geom type="plane" size="5 5 1" friction="0.5" {floor}/>
 <body name="torso" pos="0 0 0.62"><joint name="x" type="slide" axis="1 0 0"/><joint name="z" type="slide" axis="0 0 1"/>

@@ -6,8 +6,9 @@ import pytest
 from vigym import Box, Capsule, Mechanism, Simulator, Sphere
 
 pytestmark = pytest.mark.usefixtures("judged")
-# Solved this closely, the balance of a body holds to rounding: forces enter it linearly.
+# Forces enter the balance of a body linearly: it holds to the tolerance, and the rounding of a sum of a dozen contacts.
 TOLERANCE = 1e-12
+BALANCE = 2 * TOLERANCE
 
 
 def heap(num_envs: int = 1, **options) -> Simulator:
@@ -44,7 +45,7 @@ def test_it_is_what_changes_momentum(spin):
         v0, applied = sim.state.v, rng.normal(size=(n, 8, 3))
         sim.step(force=applied)
         assert sim.status.converged.all()
-        assert imbalance(sim, v0, applied) < 1e-12
+        assert imbalance(sim, v0, applied) < BALANCE
         parts += int((sim.status.substeps > 1).sum())
         pressed = max(pressed, np.abs(sim.net_contact_forces()).max())
     assert pressed > 100.0
@@ -64,7 +65,7 @@ def test_contacts_that_end_within_a_step_count(compiled):
     assert sim.status.substeps[0] > 1
     assert len(sim.contacts()) == 0
     assert np.linalg.norm(sim.net_contact_forces()) > 50.0
-    assert imbalance(sim, v0) < 1e-12
+    assert imbalance(sim, v0) < BALANCE
 
 
 def test_bodies_that_touch_nothing_have_none():

@@ -10,6 +10,7 @@ from vigym.engine.kernels import axis, body, contact, joint, layout, ldu, loop
 from vigym.engine.kernels.collision import manifold
 from vigym.engine.kernels.collision.detect import find_contacts
 from vigym.engine.kernels.interior_point import factorize, residual, start_bodies, start_pairs, substitute
+from vigym.engine.kernels.motion_bounds import look_ahead
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
 from vigym.engine.recalled import copy_contacts
@@ -98,6 +99,7 @@ def stores(sim: Simulator, dtype: type, known: Group | None = None, shaken: floa
     start_bodies(m, s, t)
     if known is None:
         t.V[...] *= 4.0  # so that solids far from each other are near
+        look_ahead(m, s, t)
         find_contacts(m, s, t, 0)
         t.V[...] /= 4.0
     else:

@@ -55,7 +55,7 @@ def test_helpers_are_defined_once():
     again = {
         path.relative_to(ROOT).as_posix(): node.name
         for path in ROOT.rglob("*.py")
-        if not any(part.startswith(".") for part in path.parts) and path != Path(vectors.__file__)
+        if not any(part.startswith(".") for part in path.parts) and path != Path(vectors.__file__).resolve()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef) and node.name in CASES
         if {"inlined", "compiled"} & {getattr(decorator, "id", "") for decorator in node.decorator_list}

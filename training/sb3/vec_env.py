@@ -5,7 +5,7 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Dict
 from stable_baselines3.common.vec_env import VecEnv
 
 from vigym.engine.errors import InputError
@@ -16,9 +16,9 @@ from vigym.envs.words import bare_id
 class NativeVecEnv(VecEnv):
     """`num_envs` environments `env_id` that are stepped together; `kwargs` go to `gymnasium.make_vec`.
 
-    Observations are float32, as networks take them. Where an episode has ended, the observation is the first of the
-    next one, and the info holds `terminal_observation`, `TimeLimit.truncated`, and what the environment told in its
-    last step (with `success` also as `is_success`, which SB3 counts).
+    Observations are float32, as networks take them, dicts of such for tasks with a goal. Where an episode has ended,
+    the observation is the first of the next one, and the info holds `terminal_observation`, `TimeLimit.truncated`, and
+    what the environment told in its last step (with `success` also as `is_success`, which SB3 counts).
 
     reward_terms: mean over the batch of each term of the reward in the last step
     every_info: tell infos in every step; by default only in the last one of an episode, which is much faster.
@@ -34,13 +34,10 @@ class NativeVecEnv(VecEnv):
         self.every_info = every_info
         self.actions: np.ndarray | None = None
         self.reward_terms: dict[str, float] = {}
-        space = env.single_observation_space
-        assert isinstance(space, Box)
-        observed = Box(space.low.astype(np.float32), space.high.astype(np.float32), dtype=np.float32)
-        super().__init__(num_envs, observed, env.single_action_space)
+        super().__init__(num_envs, as_networks_take(env.single_observation_space), env.single_action_space)
         self.metadata, self.spec = env.metadata, env.spec
 
-    def reset(self) -> np.ndarray:
+    def reset(self) -> Any:
         """New episodes everywhere, with the seeds and options that were set before."""
         options = self._options[0]
         if any(other != options for other in self._options):
@@ -49,13 +46,13 @@ class NativeVecEnv(VecEnv):
         self.reset_infos = [row(infos, i) for i in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()
-        return observation.astype(np.float32)
+        return single(observation)
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the actions for `step_wait`."""
         self.actions = actions
 
-    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Any, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Step all environments: observations, rewards, whether an episode has ended, infos."""
         observation, reward, terminated, truncated, infos = self.env.step(self.actions)
         done = terminated | truncated
@@ -65,11 +62,11 @@ class NativeVecEnv(VecEnv):
             self.reset_infos[i] = row(infos, i)
             last = row(infos["final_info"], i)
             last["TimeLimit.truncated"] = bool(truncated[i] and not terminated[i])
-            last["terminal_observation"] = infos["final_obs"][i].astype(np.float32)
+            last["terminal_observation"] = single(infos["final_obs"][i])
             if "success" in last:
                 last["is_success"] = bool(last["success"])
             told[i] = last
-        return observation.astype(np.float32), reward.astype(np.float32), done, told
+        return single(observation), reward.astype(np.float32), done, told
 
     def _mean_terms(self, infos: dict[str, Any]) -> dict[str, float]:
         """Return the mean over all environments of each term of the reward, episodes that have just ended included."""
@@ -100,7 +97,8 @@ class NativeVecEnv(VecEnv):
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Call the batch's method once; its result, once for every environment."""
-        self._all(indices)
+        if method_name != "compute_reward":  # which is the same for all; hindsight experience replay asks one for it
+            self._all(indices)
         return [getattr(self.env, method_name)(*method_args, **method_kwargs)] * self._count(indices)
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Any = None) -> list[bool]:
@@ -113,6 +111,21 @@ class NativeVecEnv(VecEnv):
     def _all(self, indices: Any) -> None:
         if self._count(indices) != self.num_envs:
             raise InputError("attributes and methods are those of the whole batch: leave `indices` out")
+
+
+def as_networks_take(space: gym.Space) -> gym.Space:
+    """The same space, or dict of spaces, in float32."""
+    if isinstance(space, Dict):
+        return Dict({name: as_networks_take(part) for name, part in space.items()})
+    assert isinstance(space, Box)
+    return Box(space.low.astype(np.float32), space.high.astype(np.float32), dtype=np.float32)
+
+
+def single(observation: Any) -> Any:
+    """Observations, or a dict of them, in float32."""
+    if isinstance(observation, dict):
+        return {name: part.astype(np.float32) for name, part in observation.items()}
+    return observation.astype(np.float32)
 
 
 def row(infos: dict[str, Any], i: int) -> dict[str, Any]:

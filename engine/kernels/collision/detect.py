@@ -10,51 +10,20 @@ itself.
 
 from numba.extending import overload
 
-from vigym.engine.kernels.collision import distance, kinds, links
-from vigym.engine.kernels.collision.ground import ask, beside
+from vigym.engine.kernels.collision import distance, kinds, links, watch
+from vigym.engine.kernels.collision.ground import ask, is_close
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
 from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
 from vigym.engine.kernels.collision.overlap import STRIDE, allowed, gap_now, onset, relative_way, room_at, thickness
 from vigym.engine.kernels.collision.poses import LOOKS, PATH, along, three
 from vigym.engine.kernels.collision.slots import compliance_of, keep, keep_phases, leave_out, recall, write_slot
-from vigym.engine.kernels.collision.space import BOX, PLANE, dot, is_ground, length, sub
+from vigym.engine.kernels.collision.space import BOX, PLANE, is_ground, length, sub
 from vigym.engine.kernels.simd import rows, shared
 
-ASSUMED = 1.5  # times as far as its velocity takes it, a body is assumed to move in a step,
-SLACK = 0.02  # and by so much of its size
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
 OUT, BACK = 1.0, 2.0  # features that others have taken the place of; such as have come back
 TRIES = 4  # parts of the way on which what solids have gone into is looked for
-
-
-@shared
-def apart(kind_a, a, bound_a, kind_b, b, bound_b):
-    """A lower bound of the distance of two solids: that of balls around them."""
-    if kind_a == PLANE:
-        return dot(a[1][2], sub(b[0], a[0])) - bound_b
-    if kind_b == PLANE:
-        return dot(b[1][2], sub(a[0], b[0])) - bound_a
-    return length(sub(a[0], b[0])) - bound_a - bound_b
-
-
-@shared
-def farthest(m, t, i, lane):
-    """As far as the velocity of body i takes any point of its solids in the step, m."""
-    V, h = rows(t, "V"), rows(t, "h")[0, 0, lane]
-    return h * (length(three(V, i, 0, lane)) + rows(m, "reach")[i, 0, 0] * length(three(V, i, 3, lane)))
-
-
-@shared
-def assume(m, t, lane):
-    """How far each body is assumed to move in the step."""
-    reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
-    h = rows(t, "h")[0, 0, lane]
-    fall = rows(m, "free_fall")[0, 0, 0] * h * h
-    for i in range(rows(m, "n_bodies")[0]):
-        way = farthest(m, t, i, lane)
-        assumed[i, 0, lane] = max(ASSUMED * way + fall + SLACK * reach[i, 1, 0], farther[i, 0, lane])
-    assumed[rows(m, "n_bodies")[0], 0, lane] = 0.0
 
 
 @shared
@@ -67,8 +36,8 @@ def is_near(m, t, couple, lane):
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
     a, b = along(m, t, first, i, 0.0, lane), along(m, t, second, j, 0.0, lane)
     if is_ground(kind[second]):
-        return beside(m, second, a[0], (b[0], b[1])) - bound[first, 0, 0] < reach
-    return apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
+        return is_close(m, second, a, (b[0], b[1]), bound[first, 0, 0], reach)
+    return watch.apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
 
 
 @shared
@@ -221,30 +190,31 @@ def find_contacts(m, s, t, group):
     for lane in range(lanes):
         rows(t, "added")[0, 0, lane] = 0.0
         if live[0, 0, lane] > 0.5:
-            assume(m, t, lane)
-    slots, near = 0, 0
-    for couple in range(rows(m, "n_couples")[0]):
+            watch.start_list(m, s, t, group, lane)
+    slots, near, couple = 0, 0, watch.next_couple(m, s, t)
+    while couple < rows(m, "n_couples")[0]:
         most = 0
         for lane in range(lanes):
             count = 0
-            if live[0, 0, lane] > 0.5 and is_near(m, t, couple, lane):
+            if watch.take(m, s, t, couple, lane) and is_near(m, t, couple, lane):
                 count = find(m, t, couple, lane)
             rows(t, "counts")[0, 0, lane] = count
             most = max(most, count)
+        here, couple = couple, watch.next_couple(m, s, t)
         if most == 0:
             continue
         ensure(m, s, t, group, NEAR, near + 1)
         ensure(m, s, t, group, SLOTS, slots + most)
         body = rows(m, "collider_body")
-        rows(t, "near_first")[near] = body[rows(m, "couple_first")[couple]]
-        rows(t, "near_second")[near] = body[rows(m, "couple_second")[couple]]
-        rows(t, "near_couple")[near] = couple
+        rows(t, "near_first")[near] = body[rows(m, "couple_first")[here]]
+        rows(t, "near_second")[near] = body[rows(m, "couple_second")[here]]
+        rows(t, "near_couple")[near] = here
         for k in range(most):
             for lane in range(lanes):
                 if k < rows(t, "counts")[0, 0, lane]:
-                    write_slot(m, s, t, slots + k, couple, near, k, lane)
+                    write_slot(m, s, t, slots + k, here, near, k, lane)
                 else:
-                    leave_out(m, s, t, slots + k, couple, near, lane)
+                    leave_out(m, s, t, slots + k, here, near, lane)
         slots, near = slots + most, near + 1
     rows(t, "n_slots")[0], rows(t, "n_near")[0] = slots, near
     for lane in range(lanes):
@@ -263,16 +233,13 @@ def review_contacts(m, s, t, group):
     keep them apart (pierced), or because one went farther than was assumed, and was not looked at (missed)."""
     lanes, good = rows(t, "h").shape[2], rows(t, "good")
     missed, pierced = rows(t, "missed"), rows(t, "pierced")
-    reach, assumed, farther = rows(m, "reach"), rows(t, "assumed"), rows(t, "farther")
     for lane in range(lanes):
         missed[0, 0, lane] = pierced[0, 0, lane] = 0.0
         if good[0, 0, lane] < 0.5:
             continue
-        gone = False
-        for i in range(rows(m, "n_bodies")[0]):
-            way = farthest(m, t, i, lane)
-            if way > assumed[i, 0, lane] and reach[i, 1, 0] > 0.0:
-                gone, assumed[i, 0, lane], farther[i, 0, lane] = True, way, 2.0 * way
+        gone = rows(t, "gone")[0, 0, lane] > 0.5
+        if gone and watch.is_stale(m, s, t, lane):
+            watch.make_list(m, s, t, group, lane)
         if overlapping(m, s, t, gone, lane):
             if gone:
                 missed[0, 0, lane] = 1.0
@@ -290,8 +257,13 @@ def review_contacts(m, s, t, group):
 def overlapping(m, s, t, gone, lane):
     """Tell if the step that was found leads two solids into each other: hard ones, and soft ones too if a body has
     gone so far that they may have been overlooked."""
-    for couple in range(rows(m, "n_couples")[0]):
+    body, assumed, place = rows(m, "collider_body"), rows(t, "assumed"), 0
+    while rows(s, "watch_couple")[place, 0, lane] < rows(m, "n_couples")[0]:
+        couple, room = int(rows(s, "watch_couple")[place, 0, lane]), rows(s, "watch_now")[place, 0, lane]
         first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
+        place += 1
+        if room >= assumed[body[first], 0, lane] + assumed[body[second], 0, lane]:
+            continue
         hard = compliance_of(m, s, couple, lane) == 0.0
         if (hard or gone) and is_near(m, t, couple, lane) and onset(m, t, first, second, 0, lane) >= 0.0:
             return True

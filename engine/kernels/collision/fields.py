@@ -27,6 +27,8 @@ def collider_fields(size):
             ("couple_friction", "couple_restitution", "couple_compliance", "couple_damping"), (size.n_couples, 1)
         ),
         "ground_numbers": (size.ground_numbers, 1),  # see terrain.py
+        # of a body: 1 if it may meet others of its own part, or other things, see motion_bounds.py
+        "watched": (n + 1, 2),
         "reach": (n + 1, 2),  # of a body: as far as its solids go from the centre of mass; the smallest one's size
         "usual": (n, 6),  # see model.usual_sizes
         "wedged": (n + 1, 1),  # 1 for bodies that are held to the world, or between other things
@@ -47,6 +49,7 @@ def collider_integers(size):
         "sequence": (n + size.n_loops,),
         "rank": (n + 1 + size.n_loops,),
         "bounces": (),  # 1 if anything has a restitution
+        "watch_root": (n + 1,),  # the body from which a body's motion is seen in its part; n if it is the world
     }
 
 
@@ -69,8 +72,23 @@ def near_fields(size):
         "found": (FOUND, COLUMNS),
         "counts": (1, 1),
         "found_V": (n, 6 * LOOKS),  # velocities of solutions in which bodies went into each other; see `look`
-        **dict.fromkeys(("missed", "pierced", "look", "added"), ()),
+        **dict.fromkeys(("missed", "pierced", "look", "added", "gone", "stale", "head"), ()),
+        # see motion_bounds.py: poses from where their part begins; how far they have moved since distances were kept
+        "seen_x": (n, 3),
+        "seen_q": (n, 4),
+        "shifted": (n + 1, 2),
+        "centre": (size.n_colliders, 3),  # of solids, in the world
     }
+
+
+def watch_fields():
+    """What is kept of distances, lanes having lists of their own (watch.py). A couple's number is n_couples at the end
+    of a list; bounds of its distance when the list was made, and in this step. Then, block by block of bodies, where
+    they were, from where their part begins and from the world; and how far they may move until the list is made anew.
+    """
+    couples: dict[str, tuple[int, ...]] = dict.fromkeys(("watch_couple", "watch_room", "watch_now"), (1,))
+    poses: dict[str, tuple[int, ...]] = {"near_x": (3,), "near_q": (4,), "far_x": (3,), "far_q": (4,), "margin": (1,)}
+    return {"watch": Growing(couples), "watched": Growing(poses)}
 
 
 def memory_fields(features):

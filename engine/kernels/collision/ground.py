@@ -50,9 +50,14 @@ def consult(m, t, first, second, when, reach, start, lane):
 
 
 @shared
-def beside(m, second, p, frame):
-    """A lower bound of the distance of a point from a ground."""
-    return terrain.beside(ground_of(m, second), local(frame[1], sub(p, frame[0])))
+def is_close(m, second, solid, frame, bound, reach):
+    """False if a solid is farther than `reach` above ground `second`, or beyond its border; bound: radius of a ball
+    around it."""
+    p, axes, half, radius = seen_from(frame, solid)
+    low = p[2] - radius - reach
+    for k in range(3):
+        low -= half[k] * abs(axes[k][2])
+    return terrain.is_close(ground_of(m, second), p, bound + reach, low)
 
 
 # ------------------------------------------------------------------------------------------------ for scalar code

@@ -13,14 +13,14 @@ from numba.extending import intrinsic, overload
 from vigym.engine.kernels.simd import rows
 from vigym.engine.kernels.symbols import I64
 
-NAMES = ("slots", "near", "blocks", "links", "fills", "phases", "memory")
-SLOTS, NEAR, BLOCKS, LINKS, FILLS, PHASES, MEMORY = range(len(NAMES))
+NAMES = ("slots", "near", "blocks", "links", "fills", "phases", "memory", "watch")  # from "memory" on, of the state
+SLOTS, NEAR, BLOCKS, LINKS, FILLS, PHASES, MEMORY, WATCH = range(len(NAMES))
 CALL = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)
 
 
 def ensure(m, s, t, group, kind, number):
     """Give a kind of fields room for a number of blocks: of the state where it is remembered, else of the scratch."""
-    if kind == MEMORY:
+    if kind >= MEMORY:
         s.store.grow(NAMES[kind], s.index, number)
     else:
         t.store.grow(NAMES[kind], t.index, number)
@@ -30,7 +30,7 @@ def grower(store, scratch):
     """The function that compiled code calls, to be kept alive as long as it may; see the top of this file."""
 
     def grow(thread, group, kind, number):
-        if kind == MEMORY:
+        if kind >= MEMORY:
             store.grow(NAMES[kind], group, number)
         else:
             scratch[thread].grow(NAMES[kind], 0, number)
@@ -51,7 +51,7 @@ def _call(context, address, thread, group, kind, number):
 @overload(ensure)
 def _ensure(m, s, t, group, kind, number):
     def grow(m, s, t, group, kind, number):
-        room = rows(s, "room")[0] if kind == MEMORY else rows(t, "room")[kind]
+        room = rows(s, "room")[kind - MEMORY] if kind >= MEMORY else rows(t, "room")[kind]
         if number > room:
             _call(rows(t, "more")[0], rows(t, "thread")[0], group, kind, number)
 

@@ -17,14 +17,16 @@ from vigym.engine.kernels.symbols import I64, field_address
 FLOATS = (
     # model
     *("free_fall", "nominal_mass", "reach", "usual", "wedged"),
-    *("collider_bound", "collider_place", "collider_size", "collider_turn"),
+    *("collider_bound", "collider_place", "collider_size", "collider_turn", "watched"),
     *("couple_compliance", "couple_damping", "couple_friction", "couple_restitution", "ground_numbers"),
     # state
     *("budget", "fresh", "heft", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),
     *("memory_ca", "memory_came", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal"),
     *("memory_code", "memory_feature", "memory_point", "memory_radius", "memory_rim", "memory_struck", "memory_swap"),
+    *("far_q", "far_x", "margin", "near_q", "near_x", "watch_couple", "watch_now", "watch_room"),
     # scratch
+    *("R", "centre", "gone", "head", "seen_q", "seen_x", "shifted", "stale"),
     *("V", "added", "again", "assumed", "counts", "energy", "energy0", "farther", "found", "found_V", "good"),
     *("group_due", "group_impact", "group_work", "h", "live", "look", "missed"),
     *("kept_ca", "kept_came", "kept_cb", "kept_compliance", "kept_contact_damping", "kept_friction", "kept_impulse"),
@@ -44,6 +46,7 @@ INTEGERS = (
     *("fill", "first_fill", "first_link", "link_body", "link_count", "link_in", "link_out", "own_block"),
     *("n_blocks", "n_links", "n_near", "n_slots", "near_couple", "near_first", "near_in", "near_out", "near_second"),
     *("pair_contact_body", "pair_contact_other", "pair_contact_pair", "up_in", "up_out", "thread", "room"),
+    *("n_colliders", "watch_root"),
     "entries",
 )
 NAMES = FLOATS + INTEGERS

@@ -139,9 +139,13 @@ def is_below(ground, p):
 
 
 @shared
-def beside(ground, p):
-    """A lower bound of the distance of a point from the surface, or less; 0 or less above and below it: that of the box
-    around it, which has no bottom."""
-    numbers, start = ground[1], ground[3]
-    x, y = max(abs(p[0]) - numbers[start], 0.0), max(abs(p[1]) - numbers[start + 1], 0.0)
-    return (x * x + y * y + max(p[2] - numbers[start + 5], 0.0) ** 2) ** 0.5
+def is_close(ground, p, wide, low):
+    """False if no point of the surface within `wide` of p, sideways, is higher than `low`."""
+    if low >= ground[1][ground[3] + 5]:
+        return False
+    near, heights = window(ground, p, wide), ground[3] + HEAD
+    for r in range(near[2], near[3] + 2):
+        for c in range(near[0], near[1] + 2):
+            if ground[1][heights + r * (columns(ground) + 1) + c] > low:
+                return near[0] <= near[1]
+    return False

@@ -253,7 +253,8 @@ def test_view_writes_files(trot, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["nothing"], "nothing is neither a file nor one of the environments: VIPendulum-v0"),
+        (["nothing"], "nor an environment: 'nothing' is not an environment"),
+        (["VICartPole-v0", "--env-kwargs", "frame_skp=2"], "did you mean 'frame_skip'?"),
         (["VIPendulum-v0", "--out", "a.avi"], "a.avi: write a replay as one of .html"),
         ([__file__], "is not a recording of vigym"),
         ([__file__, "--seconds", "1"], "--seconds, --seed and --controller are for environments"),

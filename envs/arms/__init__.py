@@ -1,0 +1,1 @@
+"""Tasks of an arm with a goal, one file a task."""

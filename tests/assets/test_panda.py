@@ -1,0 +1,112 @@
+"""The Panda: poses of a public description, what MuJoCo makes of it, and that its fingers hold what they grip."""
+
+import mujoco
+import numpy as np
+import pytest
+from mjcf_peer import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
+from scipy.spatial.transform import Rotation
+
+from vigym import Box, Simulator, load_urdf, read_mjcf, to_mjcf
+from vigym.assets import panda
+from vigym.engine.rotation import rotate
+
+
+def hand(sim: Simulator, name: str = "hand") -> int:
+    return sim.body_names.index(name)
+
+
+def test_masses_and_limits():
+    m = panda.build()
+    # of the moving links, of the hand and two fingers
+    links = 4.970684 + 0.646926 + 3.228604 + 3.587895 + 1.225946 + 1.666555 + 0.735522
+    assert sum(body.mass for body in m.bodies) == pytest.approx(links + 0.73 + 2 * 0.015, rel=1e-14)
+    assert [joint.effort_limit[0] for joint in m.joints[:7]] == [87, 87, 87, 87, 12, 12, 12]
+    assert {joint.armature[0] for joint in m.joints} == {0.1}
+    assert not any(joint.kp[0] for joint in panda.build(drive=False).joints)
+    other = panda.build(kp=range(1, 8), kd=[2.0] * 7)
+    assert [(joint.kp[0], joint.kd[0]) for joint in other.joints[:7]] == [(k, 2.0) for k in range(1, 8)]
+
+
+def test_poses_and_limits_are_those_of_the_public_description():
+    data = pytest.importorskip("pybullet_data", reason='pip install "vigym[compare]"')
+    theirs = load_urdf(f"{data.getDataPath()}/franka_panda/panda.urdf")
+    ours = panda.build()
+    sims = [Simulator(m, compiled=False) for m in (ours, theirs)]
+    assert len(sims[0].axis_names) == len(sims[1].axis_names) == 9
+    there = theirs.joint("panda_joint7")  # its child is the last link, with all that is fixed to it
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        angles = np.append(rng.uniform(panda.LOWER, panda.UPPER) * 0.98, [0.03, 0.03])
+        ends = []
+        for sim, body, com in zip(sims, ("hand", there.child), (panda.LAST.com, -there.child_anchor), strict=True):
+            sim.set_joint_state(angles)
+            i = hand(sim, body)
+            x, q = sim.state.x[0, i], sim.state.q[0, i]
+            ends.append([x - rotate(q, com), rotate(q, np.array([1.0, 0, 0])), rotate(q, np.array([0, 0, 1.0]))])
+        np.testing.assert_allclose(*ends, atol=1e-9)
+
+
+def test_mujoco_agrees():
+    m = panda.build(drive=False)
+    text = to_mjcf(m, integrator="implicitfast")
+    model, ours = compiled(text), read_mjcf(text)
+    for body in m.bodies:
+        b = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body.name)
+        assert model.body_mass[b] == pytest.approx(body.mass, rel=1e-12)
+        R = Rotation.from_quat(np.roll(model.body_iquat[b], -1)).as_matrix()
+        np.testing.assert_allclose(R @ np.diag(model.body_inertia[b]) @ R.T, body.inertia, rtol=1e-9, atol=1e-12)
+    sim, rng = simulator(ours, 0.01), np.random.default_rng(1)
+    for _ in range(5):
+        qpos, _ = random_state(model, rng)
+        qpos[-1] = qpos[-2]  # the fingers
+        assert pose_error(ours, model, sim, qpos) < 1e-9
+    qpos, qvel = random_state(model, rng)
+    qpos[-1], qvel[-1] = qpos[-2], qvel[-2]
+    one, other = accelerations(ours, model, (qpos, qvel), random_ctrl(model, rng))
+    # 1e-3, of the largest; MuJoCo's coupling of the fingers is soft
+    np.testing.assert_allclose(one[:7], other[:7], atol=1e-3 * np.abs(other[:7]).max())
+
+
+def test_home_is_where_it_starts_and_stays():
+    m = panda.build()
+    sim = Simulator(m)
+    np.testing.assert_allclose(sim.joint_positions()[0], panda.HOME, atol=1e-12)
+    i = hand(sim)
+    x, q = sim.state.x[0, i], sim.state.q[0, i]
+    # 0.333 + 0.316 + 0.0825 up, 0.384 + 0.088 forth, 0.107 + 0.1034 down: all hinges are at right angles
+    reached = x + rotate(q, panda.GRASP)
+    np.testing.assert_allclose(reached, (0.0825 + 0.384 + 0.088, 0, 0.333 + 0.316 + 0.0825 - 0.2104), atol=1e-12)
+    np.testing.assert_allclose(rotate(q, np.array([0, 0, 1.0])), (0, 0, -1), atol=1e-12)
+    start = sim.state.x
+    sim.step(repeat=500)
+    assert np.abs(sim.state.x - start).max() < 1e-6
+    hinges = [sim.axis_names.index(f"joint {k}") for k in range(1, 8)]
+    held = sim.joint_efforts()[0, hinges]
+    np.testing.assert_allclose(held, Simulator(panda.build()).gravity_efforts()[0, hinges], atol=1e-4)
+
+
+def test_it_lifts_a_cube():
+    # Friction carries up to 2 mu N = 2 0.5 70 N: a cube of 1 kg stays between the pads while it is lifted
+    m = panda.build(friction=0.5)
+    cube = Box((0.04, 0.04, 0.04))
+    grip = (0.5545, 0.0, 0.5211)
+    m.add_body("cube", 1.0, shapes=[cube], position=grip, orientation=(1, 0, 0, 0), friction=0.5)
+    sim = Simulator(m, dt=0.005)
+    home = panda.HOME.copy()
+    home[7:] = 0.02
+    sim.set_joint_state(home)
+    target = np.array([joint.target[0] for joint in m.joints])
+    target[7:] = 0.0
+    i = hand(sim, "cube")
+    for k in range(200):
+        target[1] -= 0.002 if k < 100 else 0.0  # the shoulder lifts by 0.2 rad
+        sim.step(target=target)
+        assert sim.status.converged.all()
+        if k == 20:
+            start = sim.state.x[0, i] - sim.state.x[0, hand(sim)]
+    assert sim.state.x[0, i, 2] > 0.56
+    moved = np.linalg.norm(sim.state.x[0, i] - sim.state.x[0, hand(sim)]) - np.linalg.norm(start)
+    assert abs(moved) < 1e-5
+    forces = sim.contacts().force
+    pressed = np.linalg.norm(forces, axis=1).sum()
+    assert 2 * 35 < pressed < 2 * panda.GRIP + 30
