@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vigym.formats.mjcf.write import to_mjcf
     from vigym.formats.pybullet.convert import to_pybullet
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _install_old_names()
 _register()

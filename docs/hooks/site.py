@@ -48,6 +48,10 @@ def on_config(config: Any) -> Any:
         for name, entries in section.items():
             if name == "Environments":
                 entries += environments.navigation()
+            if name == "Benchmarks":
+                results = sorted((ROOT / "training" / "results").glob("*/README.md"))
+                pages = [f"training/results/{path.parent.name}/index.md" for path in results]
+                entries.append({"Learned policies": pages})
     return config
 
 
@@ -97,6 +101,7 @@ def relink(text: str, here: PurePosixPath, place: str) -> str:
         if there.startswith("docs/"):
             there = there.removeprefix("docs/")
         elif there in known:
+            hash_, anchor = ("", "") if there == "README.md" else (hash_, anchor)  # the site begins in another way
             there = known[there]
         elif (ROOT / there).exists() and not mark:
             return shown if shown.startswith("`") else f"`{shown}`"  # source code, which the site does not have
