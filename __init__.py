@@ -12,6 +12,9 @@ from vigym.engine.inverse_kinematics import inverse_kinematics
 from vigym.engine.lag import Lag
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.polyhedra import Hull, Mesh
+from vigym.engine.sensors.distances import HeightScan, RangeFinder
+from vigym.engine.sensors.imu import Imu
+from vigym.engine.sensors.loads import ContactSensor, ForceTorque
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.engine.simulator import Simulator
 from vigym.engine.surface import Surface
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from vigym.formats.mjcf.write import to_mjcf
     from vigym.formats.pybullet.convert import to_pybullet
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _install_old_names()
 _register()
@@ -61,9 +64,13 @@ __all__ = [
     "Box",
     "BusyError",
     "Capsule",
+    "ContactSensor",
     "Cylinder",
+    "ForceTorque",
     "HeightField",
+    "HeightScan",
     "Hull",
+    "Imu",
     "InputError",
     "Lag",
     "Mechanism",
@@ -74,6 +81,7 @@ __all__ = [
     "MjcfModel",
     "MjcfWarning",
     "Plane",
+    "RangeFinder",
     "Replay",
     "Simulator",
     "Sphere",

@@ -23,7 +23,7 @@ FAST_MATH = ("contract", "nsz", "arcp")
 
 
 def packed_share(assembly: str) -> float:
-    """Of the instructions of x86-64 assembly that do floating-point arithmetic, how many work on several numbers."""
+    """Share of the floating-point instructions of x86-64 assembly that work on several numbers."""
     words = [line.split() for line in assembly.splitlines() if line[:1].isspace()]
     names = [word[0] for word in words if word]
     packed = sum(bool(re.fullmatch(rf"v?{OPERATION}pd", name)) for name in names)

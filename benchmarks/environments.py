@@ -11,17 +11,26 @@ import numpy as np
 
 from vigym.benchmarks.tables import markdown
 from vigym.engine.durable import write_rows, write_whole
-from vigym.envs.registration import ENVIRONMENTS
+from vigym.envs.registration import CLASSICS, ENVIRONMENTS
 
 BATCH, THREADS = 64, 2
 PEER_BATCH = 8  # processes of Gymnasium's AsyncVectorEnv
-LEAST_GAIN, LEAST_FRAMES = 5.0, 60.0
+LEAST_FRAMES = 60.0
+# Ours in a native batch, Gymnasium's in processes, and how many times its steps a second ours should make
+BATCHES = (
+    ("VIQuadruped-v0", "Ant-v5", 5.0),
+    ("VIAnt-v0", "Ant-v5", 10.0),
+    ("VIHumanoid-v0", "Humanoid-v5", 5.0),
+)
+POOLED, LEAST_OVER_POOLED = {"VIAnt-v0": "Ant-v5"}, 2.0  # beside EnvPool, where it is installed
 MOST_OVERHEAD, MOST_OVERHEAD_SMALL = {"VISnake-v0": 0.1, "VIQuadruped-v0": 0.1}, 0.3
+CLASSIC = {"VIHopper2D-v0": "Hopper"}  # what Gymnasium calls otherwise
 # Gymnasium's environment that is most alike, and how many times its steps a second ours should make alone
 PEERS = {
     "VICartPole-v0": ("InvertedPendulum-v5", 1.0),
     "VIHopper-v0": ("Hopper-v5", 1.8),
     "VIQuadruped-v0": ("Ant-v5", 1.6),
+    **{name: (f"{CLASSIC.get(name, name[2:-3])}-v5", 1.0) for name in CLASSICS},
 }
 
 
@@ -49,7 +58,7 @@ def steps_per_second(env: Any, actions: list[np.ndarray], count: int) -> float:
 
 
 def microseconds(env: Any, actions: list[np.ndarray], count: int) -> tuple[float, float]:
-    """Of a step of a single environment, and the same with the resets that random actions make necessary."""
+    """Microseconds of a step of one environment, and the same with the resets that random actions make necessary."""
     steps, clock = 0.0, time.perf_counter
     began = clock()
     for k in range(count):
@@ -62,22 +71,64 @@ def microseconds(env: Any, actions: list[np.ndarray], count: int) -> tuple[float
 
 
 def batches(repeats: int, count: int) -> list[Figure]:
-    """VIQuadruped-v0 in a native batch, Ant-v5 in processes, both on all cores; the best of passes that take turns."""
-    with (
-        closing(gym.make_vec("VIQuadruped-v0", num_envs=BATCH, num_threads=THREADS)) as ours,
-        closing(gym.make_vec("Ant-v5", num_envs=PEER_BATCH, vectorization_mode="async")) as theirs,
-    ):
-        envs, own, peer = {env: actions_of(env) for env in (ours, theirs)}, 0.0, 0.0
-        for env in envs:
-            env.reset(seed=0)
-        for _ in range(repeats):
-            own = max(own, steps_per_second(ours, envs[ours], count))
-            peer = max(peer, steps_per_second(theirs, envs[theirs], 4 * count))
-    return [
-        Figure(f"VIQuadruped-v0, batch of {BATCH}, {THREADS} threads", own, "steps/s"),
-        Figure(f"Ant-v5, AsyncVectorEnv of {PEER_BATCH}", peer, "steps/s"),
-        Figure("VIQuadruped-v0 over Ant-v5", own / peer, "", f"at least {LEAST_GAIN:g}", own / peer >= LEAST_GAIN),
-    ]
+    """Ours in a native batch, Gymnasium's in processes, EnvPool's in threads, all on all cores; the best of passes that
+    take turns."""
+    figures = []
+    for name, peer, least in BATCHES:
+        with closing(gym.make_vec(name, num_envs=BATCH, num_threads=THREADS)) as ours:
+            others = {f"{peer}, AsyncVectorEnv of {PEER_BATCH}": (asynchronous(peer), 4, least)}
+            if name in POOLED and (pool := pooled(POOLED[name])) is not None:
+                others[f"{POOLED[name]}, EnvPool's batch of {BATCH}"] = pool, 1, LEAST_OVER_POOLED
+            envs = [(ours, 1), *((env, times) for env, times, _ in others.values())]
+            actions = [actions_of(env) for env, _ in envs]
+            for env, _ in envs:
+                env.reset(seed=0)
+            rates = [
+                [steps_per_second(env, drawn, times * count) for (env, times), drawn in zip(envs, actions, strict=True)]
+                for _ in range(repeats + 1)
+            ]
+            own, *rest = np.max(rates[1:], axis=0)
+            figures.append(Figure(f"{name}, batch of {BATCH}, {THREADS} threads", own, "steps/s"))
+            for (label, (env, _, goal)), rate in zip(others.items(), rest, strict=True):
+                reached = bool(own / rate >= goal)
+                figures.append(Figure(label, rate, "steps/s"))
+                figures.append(Figure(f"{name} over {label}", own / rate, "", f"at least {goal:g}", reached))
+                env.close()
+    return figures
+
+
+def asynchronous(env_id: str) -> Any:
+    """Gymnasium's environment in processes."""
+    return gym.make_vec(env_id, num_envs=PEER_BATCH, vectorization_mode="async")
+
+
+def pooled(env_id: str) -> Any:
+    """EnvPool's batch; None if it is not installed."""
+    try:
+        import envpool
+    except ImportError:
+        return None
+    return Pool(envpool.make_gymnasium(env_id, num_envs=BATCH, num_threads=THREADS, seed=0))
+
+
+class Pool:
+    """EnvPool's batch, as much as is needed here: it takes actions in double precision, and its seed when it is
+    made."""
+
+    num_envs = BATCH
+
+    def __init__(self, pool: Any) -> None:
+        self._pool = pool
+        self.action_space = gym.vector.utils.batch_space(pool.action_space, BATCH)
+        self.close = pool.close
+
+    def reset(self, seed: int) -> None:
+        """Start new episodes."""
+        self._pool.reset()
+
+    def step(self, action: np.ndarray) -> Any:
+        """Step all environments."""
+        return self._pool.step(np.asarray(action, self.action_space.dtype))
 
 
 def singles(repeats: int, count: int) -> list[Figure]:
@@ -103,7 +154,8 @@ def singles(repeats: int, count: int) -> list[Figure]:
 
 
 def overheads(repeats: int, count: int) -> list[Figure]:
-    """What is left of a step of a batch, on one thread, when the physics is taken away; episodes do not end in it."""
+    """Return what is left of a step of a batch, on one thread, when the physics is taken away; episodes do not end
+    in it."""
     figures = []
     for name in ENVIRONMENTS:
         with closing(gym.make_vec(name, num_envs=BATCH)) as env:

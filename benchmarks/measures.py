@@ -10,7 +10,7 @@ from vigym.engine.rotation import rotate
 
 
 class Measures:
-    """Of one mechanism; poses are x (n_bodies, 3) and q (n_bodies, 4)."""
+    """Measures of one mechanism; poses are x (n_bodies, 3) and q (n_bodies, 4)."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.index = {body.name: i for i, body in enumerate(mechanism.bodies)}

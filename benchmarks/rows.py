@@ -1,4 +1,4 @@
-"""What is asked of a worker (a job) and what comes back (rows), and the files that rows are kept in."""
+"""Jobs that workers are given, rows that they return, and the files that keep rows."""
 
 import csv
 import io
@@ -53,7 +53,8 @@ class Job:
         return next((self.parameters[name] for name in SIZES if name in self.parameters), 0)
 
     def surpasses(self, other: "Job") -> bool:
-        """Whether this is the same as another job, or the same with more of everything: it will take no less time."""
+        """Return whether this is the same as another job, or the same with more of everything: it will take no less
+        time."""
         same = [
             (job.group, job.threads, job.options, {k: v for k, v in job.parameters.items() if k not in SIZES})
             for job in (self, other)

@@ -1,4 +1,4 @@
-"""What the benchmark asks of an engine, and vigym's answer."""
+"""Interface of the engines that are measured, and vigym's runner."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -65,7 +65,7 @@ class Runner(ABC):
 
     @abstractmethod
     def time(self, ready: Callable[[], object] = at_once) -> Stopwatch:
-        """How long all the steps from the start take; `ready` is called when they are about to begin."""
+        """Return how long all the steps from the start take; `ready` is called when they are about to begin."""
 
     @abstractmethod
     def poses(self) -> tuple[Array, Array] | None:
@@ -89,7 +89,7 @@ class Runner(ABC):
         return None
 
     def iterations(self) -> float | None:
-        """Of the solver, in the last step; mean of all environments."""
+        """Iterations of the solver in the last step; mean of all environments."""
         return None
 
     def failures(self) -> int:
@@ -128,7 +128,7 @@ class Vigym(Runner):
         self.sim.rollout(**self.controls(k, k + 1), read=())
 
     def controls(self, first: int, last: int) -> dict[str, Any]:
-        """What acts in the steps first..last."""
+        """Return what acts in the steps first..last."""
         controls: dict[str, Any] = {"steps": last - first}
         if self.targets is not None:
             controls["target"] = self.targets[first:last]

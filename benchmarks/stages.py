@@ -130,7 +130,7 @@ class Bench:
         return 2.0 * CHAINS * LENGTH * LANES / self.ns(multiply_and_add)
 
     def stages(self) -> list[Stage]:
-        """What every stage takes in a step."""
+        """Return what every stage takes in a step."""
         rows = []
         for name, (functions, calls) in STAGES.items():
             times = calls * self.iterations if calls else 1

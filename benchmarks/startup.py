@@ -1,4 +1,4 @@
-"""How long a new process takes to its first step of the A1, with compiled code on disk and without."""
+"""Time that a new process takes to its first step of the A1, with compiled code on disk and without."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the benchmark measures: jobs, by suite, in full and in the quick form that is done within two minutes."""
+"""Suites of the benchmark: jobs, by suite, in full and in the quick form that is done within two minutes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -71,8 +71,8 @@ def a1(quick: bool) -> list[Job]:
 
 
 def a1_sweep(quick: bool, modes: Sequence[Mode]) -> list[Job]:
-    """How large a step may be, against own fine steps; and 64 environments on one core at all the steps of the sweep
-    (PyBullet has no batches)."""
+    """Return how large a step may be, against own fine steps; and 64 environments on one core at all the steps of
+    the sweep (PyBullet has no batches)."""
     dts, steps = (QUICK_SWEEP, 50) if quick else (SWEEP, 100)
     cases = [{"gait": "trot", "dt": dt, "seconds": steps * dt} for dt in dts]
     jobs = []

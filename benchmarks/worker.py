@@ -116,7 +116,7 @@ def available(scene: Scene) -> float:
 
 
 def speed(job: Job) -> list[Row]:
-    """What a step takes and costs."""
+    """Return what a step takes and costs."""
     scene = build(job.scene, **job.parameters)
     steps = job.steps or scene.steps
     engine = runner(job, scene, scene.dt, steps)
@@ -128,7 +128,7 @@ def speed(job: Job) -> list[Row]:
 
 
 class Yardstick:
-    """What several threads are measured by: one thread, and as many simulations that share nothing.
+    """Yardstick of several threads: one thread, and as many simulations that share nothing.
 
     Cores of a virtual machine are not alike, and change with what others do there: one thread has a turn on each core,
     and simulations that share nothing show what all of them give at once.

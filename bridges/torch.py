@@ -98,7 +98,7 @@ def _checked(name: str, value: Any) -> torch.Tensor:
 
 
 def _goes_on(sim: Simulator, tensors: Mapping[str, torch.Tensor]) -> bool:
-    """Whether the state is the one that the last step of `sim` has returned."""
+    """Return whether the state is the one that the last step of `sim` has returned."""
     if not isinstance(sim, Simulator) or sim not in _last:
         return False
     last, state = _last[sim]

@@ -60,7 +60,8 @@ def contacts(model: Model, lanes: Lanes, dt: float, env: int | None) -> Contacts
 
 
 def remembered(lanes: Lanes, which: Iterable[int], sizes: Mapping[str, int]) -> dict[str, Array]:
-    """What the last step left of contacts, one row each, by name: columns of the memory, and the environment (k,)."""
+    """Return what the last step left of contacts, one row each, by name: columns of the memory, and the environment
+    (k,)."""
     parts = {"env": [np.zeros(0)]} | {name: [np.zeros((0, size))] for name, size in sizes.items()}
     for number in which:
         group, lane = divmod(number, LANES)

@@ -174,7 +174,7 @@ def chosen_way(model: Model, coordinates: Array) -> Array:
 
 
 def stretches(model: Model, coordinates: Array, rates: Array, h: Array, rest: Array) -> Array:
-    """How far springs are stretched (N, n_axes) in the middle of the step of length h (N,) that led here.
+    """Return how far springs are stretched (N, n_axes) in the middle of the step of length h (N,) that led here.
 
     Of three free rotations: the mean of the rotation vectors from rest at both ends of the step, which is what the
     kernels take (kernels/ball.py)."""

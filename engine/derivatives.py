@@ -59,7 +59,7 @@ class Derivatives:
         return Retraced(Derivatives(Twin(self.sim, 1)))
 
     def status(self) -> NDArray[np.str_]:
-        """How the last step of each environment went; InputError if none of them has derivatives."""
+        """Return how the last step of each environment went; InputError if none of them has derivatives."""
         found = self.judged()
         if not worth(found).any():
             raise InputError(f"environment 0 has no gradients: {WITHOUT[str(found[0])]}")
@@ -353,7 +353,7 @@ def without(status: NDArray[np.str_], arrays: Iterable[Array]) -> None:
 
 
 def references(memory: Mapping[str, Array]) -> list[int]:
-    """How many references there are to each array, views of it among them."""
+    """Return how many references there are to each array, views of it among them."""
     return [getrefcount(array) for array in memory.values()]
 
 

@@ -101,7 +101,7 @@ def columns(values: NDArray[np.float32], shapes: Mapping[str, tuple[int, ...]]) 
 
 
 def possible(parts: Mapping[str, NDArray[np.float32]]) -> int:
-    """How many frames there are before the first whose numbers are not finite, or no rotations."""
+    """Return how many frames there are before the first whose numbers are not finite, or no rotations."""
     good = np.ones(len(parts["q"]), bool)
     for name in parts.keys() & set(PHYSICAL):
         finite = np.isfinite(parts[name])

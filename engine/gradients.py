@@ -62,7 +62,7 @@ def gradients(sim: Stepped, names: Sequence[str], envs: NDArray[np.int64]) -> di
 
 
 def lowered(sim: Stepped) -> NDArray[np.bool_]:
-    """Whether the last rebound of each environment (num_envs,) was lowered by the guard of impact.py."""
+    """Return whether the last rebound of each environment (num_envs,) was lowered by the guard of impact.py."""
     return (sim._get("rebounds") > 0) & (sim._get("factor") < 1.0 - ROUNDING).any((1, 2))
 
 

@@ -29,7 +29,7 @@ def axis_pairs(joint: Joint) -> set[int]:
 
 
 def has_law(joint: Joint) -> bool:
-    """Whether anything but a plain effort acts on a free axis."""
+    """Return whether anything but a plain effort acts on a free axis."""
     acting = (joint.stiffness > 0) | (joint.damping > 0) | (joint.armature > 0) | driven(joint)
     return bool(acting.any()) or bool(axis_pairs(joint))
 

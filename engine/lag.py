@@ -1,7 +1,7 @@
 """Delay and first-order lag of commands on their way to motors: what stands between a controller and its drives."""
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine.errors import InputError
 from vigym.engine.rotation import Array
@@ -46,7 +46,7 @@ class Lag:
         with np.errstate(divide="ignore"):
             self._gain = -np.expm1(-dt / constants)  # 1 where it is 0
         self._waiting = np.zeros((steps, num_envs, n))
-        self._value, self._oldest = np.zeros((num_envs, n)), 0
+        self._value, self._oldest = np.zeros((num_envs, n)), np.zeros(num_envs, int)  # a place in the queue
         self.reset(start=start)
 
     def reset(self, mask: ArrayLike | None = None, start: ArrayLike = 0.0) -> None:
@@ -57,12 +57,18 @@ class Lag:
 
     def __call__(self, command: ArrayLike) -> Array:
         """The command (num_envs, n) that arrives in this step."""
-        arrived = self._filled(command, "command")
+        return self.advance(self._filled(command, "command"))
+
+    def advance(self, command: Array, live: NDArray[np.bool_] | None = None) -> Array:
+        """The same, of a checked command (num_envs, n), in the environments that are `live` (num_envs,), or in all."""
+        env = slice(None) if live is None else live
+        arrived = command
         if len(self._waiting):
-            given, arrived = arrived, self._waiting[self._oldest].copy()
-            self._waiting[self._oldest] = given
-            self._oldest = (self._oldest + 1) % len(self._waiting)
-        self._value += self._gain * (arrived - self._value)
+            number = np.arange(self.num_envs)
+            arrived = self._waiting[self._oldest, number]
+            self._waiting[self._oldest[env], number[env]] = command[env]
+            self._oldest[env] = (self._oldest[env] + 1) % len(self._waiting)
+        self._value[env] += (self._gain * (arrived - self._value))[env]
         return self._value.copy()
 
     def _filled(self, value: ArrayLike, name: str) -> Array:

@@ -49,7 +49,7 @@ class Linearised:
 
     @staticmethod
     def covers(model: Model) -> bool:
-        """Whether the kernels know all that a mechanism has."""
+        """Return whether the kernels know all that a mechanism has."""
         return is_linearised(model.features)
 
     def shape(self, field: str) -> tuple[int, ...]:

@@ -298,7 +298,7 @@ class Model:
         return np.isin(parts, [part for part, normals in facing.items() if len(normals) > 1])
 
     def _touching(self, bodies: np.ndarray) -> bool:
-        """Whether some of the bodies have contacts."""
+        """Return whether some of the bodies have contacts."""
         return bool(bodies[[self.bodies[contact.body] for contact in self.mechanism.contacts]].any())
 
     def _held_contacts(self) -> np.ndarray:

@@ -121,7 +121,7 @@ def plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 # -------------------------------------------------------------------------------------------- read
 class Scene(NamedTuple):
-    """What a file says of itself.
+    """Description that a file holds of itself.
 
     head: the JSON
     dt: time step, s

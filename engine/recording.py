@@ -196,7 +196,7 @@ class Recorder:
 
     @property
     def is_open(self) -> bool:
-        """Whether frames can still be written."""
+        """True if frames can still be written."""
         return self._file is not None
 
     def _write(self, data: bytes) -> None:

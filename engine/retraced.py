@@ -89,7 +89,7 @@ class Retraced:
 
 
 def same(sim: Stepped, env: int, twin: Twin) -> bool:
-    """Whether a twin's environment is where environment `env` is."""
+    """Return whether a twin's environment is where environment `env` is."""
     for name in ("x", "q", "v", "w"):
         one, two = sim._lanes.row(name, env), twin._lanes.row(name, 0)
         if not np.allclose(one, two, rtol=0.0, atol=SAME * max(1.0, float(np.abs(one).max()))):

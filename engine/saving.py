@@ -40,14 +40,15 @@ def pack(owner: Any, saved: Saved) -> bytes:
 
 
 def head(owner: Any, saved: Saved) -> bytes:
-    """What stands before the slab."""
+    """Return the header of the slab."""
     flags, digest = FLAGS.pack(saved.unchecked, saved.steps), owner.copy()
     digest.update(flags + saved.slab)
     return MAGIC + flags + digest.digest()
 
 
 def unpack(owner: Any, data: Any, fits: Callable[[bytes], bool]) -> Saved:
-    """What was packed; InputError if it was damaged, or packed for another owner. fits: whether a slab is whole."""
+    """Return the packed parts; InputError if it was damaged, or packed for another owner. fits: whether a slab is
+    whole."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise InputError("restore takes the bytes that save() returned")
     data = bytes(data)

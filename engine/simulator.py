@@ -115,7 +115,7 @@ class Simulator(Readouts):
     # -------------------------------------------------------------------------------------------- state
     @property
     def status(self) -> Status:
-        """How the last step went, one entry an environment."""
+        """Outcome of the last step, one entry for each environment."""
         status = Status(*(self._get(name).astype(kind) for name, kind in STATUS.items()))
         status.made = self._lanes.steps
         return status
@@ -388,7 +388,7 @@ class Simulator(Readouts):
         return signature(self.model, options, [self._lanes.constants.slab])
 
     def __getstate__(self) -> tuple[dict[str, Any], bytes]:
-        """What it was made with and whatever else it was given, as an instance of a subclass is; its state."""
+        """Return its arguments, attributes of subclasses, and its state."""
         return {name: value for name, value in attributes(self).items() if name not in BUILT}, self.save()
 
     def __setstate__(self, state: tuple[dict[str, Any], bytes]) -> None:

@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the kernels tell of the last call; see `Status`."""
+    """Report of the kernels on the last call; see `Status`."""
 
     converged: NDArray[np.bool_]
     iterations: NDArray[np.int64]
@@ -34,7 +34,7 @@ class Told(NamedTuple):
 
 
 class Status(Told):
-    """How the last step went, one entry an environment.
+    """Outcome of the last step, one entry for each environment.
 
     converged: False if a step could not be solved, even in 256ths; the environment is then where it was before
         that step, and takes no part in the rest of the call (of `step(repeat=...)` or `rollout`).

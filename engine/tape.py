@@ -53,12 +53,12 @@ class Tape:
 
     @property
     def tracks(self) -> list[Track]:
-        """What a rollout writes down."""
+        """Return the tracks that a rollout writes."""
         return [Track(name, array[1:]) for name, array in self.rows.items()]
 
     @property
     def recorders(self) -> list[Any]:
-        """What looks at every step of a rollout."""
+        """Return the recorders that see every step of a rollout."""
         return [self] if self.is_whole else []
 
     def frame(self, steps: int) -> None:
@@ -71,7 +71,7 @@ class Tape:
             self.rows[name][1:] = np.diff(self.rows[name], axis=0)
 
     def told(self, name: str) -> NDArray[np.float64]:
-        """What every step told, (steps, num_envs)."""
+        """Return the report of every step, (steps, num_envs)."""
         return self.rows[name][1:, :, 0]
 
     def special(self) -> NDArray[np.bool_]:

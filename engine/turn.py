@@ -47,7 +47,7 @@ def busy() -> BusyError:
 
 
 class HasTurn(Protocol):
-    """What methods that work `alone` belong to."""
+    """Base of classes with methods that work `alone`."""
 
     _turn: Turn
 

@@ -8,7 +8,7 @@ from vigym.engine.model import Model, Options
 
 
 class Stepped(Protocol):
-    """What derivatives of a step need: a `Simulator`, or a `Twin` of one."""
+    """Interface that derivatives of a step need: a `Simulator`, or a `Twin` of one."""
 
     dt: float
     tolerance: float

@@ -18,7 +18,7 @@ LOOKS = 400_000  # at the mailbox, half a millisecond or so
 
 
 class Plan:
-    """How threads share the lane groups of a batch; see kernels/threads.py.
+    """Division of the lane groups of a batch among threads; see kernels/threads.py.
 
     kernel, m, states: addresses; scratch: one address a thread; groups: how many there are; task: steps that a thread
     makes of one group before it turns to another, or 0 for all

@@ -140,7 +140,7 @@ ROBOTS = {
 
 
 class Watch:
-    """What is worth telling about a run, and the poses of all its bodies as rows of a table."""
+    """Summary of a run, and the poses of all its bodies as rows of a table."""
 
     def __init__(self, sim: Simulator) -> None:
         self.sim, self.names = sim, [body.name for body in sim.model.mechanism.bodies]
@@ -285,5 +285,5 @@ def run_robot(name: str, seconds: float | None, seed: int, kind: str | None, pic
 
 
 def tell_replay(path: Path) -> None:
-    """How to look at a recording."""
+    """Return how to look at a recording."""
     print(f'wrote {path}, play it: vigym view {path} (needs pip install "vigym[render]")')

@@ -1,4 +1,4 @@
-"""What the hopper's tasks share: actions, starts, where the foot is and how it moves."""
+"""Common parts of the hopper's tasks: actions, starts, where the foot is and how it moves."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -40,7 +40,7 @@ def add_risers(m: Mechanism, friction: float, direction: float) -> None:
 
 
 def scene(direction: float, rise: float, length: float) -> dict[str, Any]:
-    """What stairs look like: a block and an overhanging board a tread, on the lowest level; for `Task.scene`."""
+    """Return what stairs look like: a block and an overhanging board a tread, on the lowest level; for `Task.scene`."""
     first = FIRST if direction > 0.0 else length - FIRST
     treads = range(1, DRAWN + 1) if direction > 0.0 else range(1 - DRAWN, 1)
     bottom = min(0.0, (treads[0] - 1) * rise)

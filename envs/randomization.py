@@ -1,4 +1,4 @@
-"""What may differ from episode to episode: friction, masses, motors, gains, latency, pushes. Nothing does by default.
+"""Randomization from episode to episode: friction, masses, motors, gains, latency, pushes. Nothing does by default.
 
 Everything is drawn anew at the start of an episode and applied to the nominal model: nothing adds up.
 """
@@ -87,7 +87,7 @@ class Variation:
         self.hand: Array | None = None  # a force from outside, (n, n_bodies, 3) N: the user's push on the live page
 
     def _check_effect(self) -> None:
-        """What there is nothing to vary of is an error."""
+        """Raise an InputError for keys that have nothing to act on."""
         of = self.nominal
         touches = sum(of[name].size for name in self.frictions)
         there = {"friction": ("contacts", touches), "gains": ("drives", (of["kp"] + of["kd"]).any())}
@@ -165,7 +165,7 @@ class Variation:
         return {"force": force if self.hand is None else force + self.hand}
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        """What changes from step to step."""
+        """Return the parts that change from step to step."""
         return {name: getattr(self, name).copy() for name in MEMORY}
 
     def checked(self, snapshot: Any) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""What is seen of a task's environments: pictures, the live page, recordings; each is imported when it is asked for."""
+"""Views of a task's environments: pictures, the live page, recordings; each is imported when it is asked for."""
 
 from collections.abc import Mapping
 from os import PathLike
@@ -20,7 +20,7 @@ RENDER_MODES = ["human", "rgb_array", "depth_array"]
 
 
 class Picture:
-    """How an environment, or a batch of them, is seen: its `task`, render_mode, size and camera of pictures.
+    """View of an environment, or of a batch of them: its `task`, render_mode, size and camera of pictures.
 
     speed, browse: of the live page, times real time at first, and whether to open a browser
     """

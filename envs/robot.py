@@ -1,4 +1,4 @@
-"""What tasks of robots with a base that moves freely share: the usual observation, and starts that touch the ground."""
+"""Common parts of tasks of robots with a free base: the usual observation, and starts that touch the ground."""
 
 from typing import Any, ClassVar
 
@@ -65,7 +65,7 @@ class RobotTask(Task):
         self.slopes = up[self.stood_on]
 
     def observation_names(self) -> list[str]:
-        """Of the base and the joints, or of all bodies; a task may add to it, and then to `observe` as well."""
+        """Names for the base and the joints, or for all bodies; a task may add to it, and then to `observe` as well."""
         if self.observes_maximal:
             return self.maximal_names()
         base, joints = self.base, self.sim.axis_names

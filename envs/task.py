@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 
 class Task(ABC):
-    """What all tasks share; a task says where episodes start, what actions do, what is seen and what it is worth.
+    """Base of all tasks; a task says where episodes start, what actions do, what is seen and what it is worth.
 
     `sense` alone takes note of what has happened; all that follows from it (`observe`, `rewards`, `terminated`, `info`,
     `outcome`) changes nothing, however often it is asked.
@@ -108,7 +108,7 @@ class Task(ABC):
     # -------------------------------------------------------------------------------------------- what a task says
     @abstractmethod
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
-        """What is random about the start of one episode; `options` are those of `reset`."""
+        """Draw the random values of an episode's start; `options` are those of `reset`."""
 
     @abstractmethod
     def start(self, env: Indices, draws: Draws) -> None:
@@ -142,7 +142,7 @@ class Task(ABC):
         return np.zeros(self.num_envs, bool)
 
     def info(self) -> dict[str, Array]:
-        """What else a user may want to know, after a reset and after a step, (num_envs, ...)."""
+        """Return further infos, after a reset and after a step, (num_envs, ...)."""
         return {}
 
     def outcome(self) -> dict[str, Array]:
@@ -150,7 +150,7 @@ class Task(ABC):
         return {}
 
     def scene(self) -> dict[str, Any]:
-        """What is drawn beside the robot: `scenery` and `planes` of `Renderer`, where they are not its own."""
+        """Return the surroundings that are drawn: `scenery` and `planes` of `Renderer`, where they are not its own."""
         return {}
 
     # -------------------------------------------------------------------------------------------- for environments
@@ -267,8 +267,8 @@ class Task(ABC):
         return self.identity() | {"sim": self.sim.save(), "task": memory, "variation": variation}
 
     def checked(self, state: Any, *others: str) -> "Snapshot":
-        """What a state has of the task, which may have `others` parts beside it; InputError if it is not one of such a
-        task, but for the simulator's bytes, which `restore` checks."""
+        """Return what a state has of the task, which may have `others` parts beside it; InputError if it is not one
+        of such a task, but for the simulator's bytes, which `restore` checks."""
         check_parts(state, self.identity(), ("sim", "task", "variation", *others))
         memory = checked_arrays(state["task"], self.remembered(), "task")
         return Snapshot(state["sim"], memory, self.variation.checked(state["variation"]))

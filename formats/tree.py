@@ -18,7 +18,8 @@ def first_axes(mechanism: Mechanism) -> dict[str, int]:
 
 
 def closes_loops(joint: Joint) -> bool:
-    """Whether peers can have it as a constraint between two bodies that other joints connect: nothing acts on it."""
+    """Return whether peers can have it as a constraint between two bodies that other joints connect: nothing acts on
+    it."""
     acting = (joint.stiffness, joint.damping, joint.kp, joint.kd, joint.friction, joint.armature)
     limited = np.isfinite([joint.lower, joint.upper, joint.velocity_limit]).any()
     return joint.kind in ("spherical", "revolute", "fixed") and not (np.any(acting) or limited)

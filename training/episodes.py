@@ -24,7 +24,7 @@ class Controller(Protocol):
 
 
 class Episodes(NamedTuple):
-    """What came of episodes (n,): returns, lengths in control steps, and the task's measures, success among them."""
+    """Outcome of episodes (n,): returns, lengths in control steps, and the task's measures, success among them."""
 
     seeds: list[int]
     returns: NDArray[np.float64]

@@ -27,7 +27,7 @@ class Evaluations:
         self.kept: dict[str, Any] = {"next": self.every, "best": (-1.0, -np.inf), "policy": b"", "history": []}
 
     def due(self, steps: int) -> bool:
-        """Whether it is time for one; asked once, it is not before the next."""
+        """Return whether it is time for one; asked once, it is not before the next."""
         if steps < self.kept["next"]:
             return False
         self.kept["next"] = self.every * (steps // self.every + 1)

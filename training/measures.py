@@ -1,4 +1,4 @@
-"""What counts as a success, environment by environment, and what else is worth knowing about an episode.
+"""Measures of episodes, environment by environment, success first.
 
 A measure gets what the infos told in every step, (steps, episodes, ...) an array, NaN after the end of an
 episode, which episodes reached their time limit, and the time of a step, s; it returns arrays (episodes,), among them

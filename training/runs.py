@@ -67,7 +67,7 @@ class Run:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the training has come to its end."""
+        """True if the training has come to its end."""
         return (self.details / TIMES).exists()
 
     def write(self) -> None:
@@ -82,7 +82,7 @@ class Run:
 
     @classmethod
     def read(cls, folder: Path) -> "Run":
-        """What `write` wrote, from the copy if the first is damaged."""
+        """Return what `write` wrote, from the copy if the first is damaged."""
         found = [path for path in (folder / DESCRIPTION, *folder.glob(f"*/{DESCRIPTION}")) if path.exists()]
         if not found and any(folder.glob("*/args.yml")):
             raise InputError(
@@ -187,7 +187,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    """What `write_json` wrote; InputError if it is damaged."""
+    """Return what `write_json` wrote; InputError if it is damaged."""
     try:
         return json.loads(read_checked(path))
     except (ValueError, RecursionError) as error:

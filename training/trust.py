@@ -1,4 +1,4 @@
-"""Whether somebody else may have written what is in a folder."""
+"""Trust in a folder: nobody else may have written what is in it."""
 
 import os
 import stat
@@ -73,7 +73,7 @@ def group_name(gid: int) -> str:
 
 
 def is_private(gid: int) -> bool:
-    """Whether nobody but the user is in a group, or the administrator."""
+    """Return whether nobody but the user is in a group, or the administrator."""
     import grp
     import pwd
 

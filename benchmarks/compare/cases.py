@@ -1,4 +1,4 @@
-"""What is compared: scenes, for how long, at which time steps, in which engines."""
+"""Cases of the comparison: scenes, durations, time steps, engines."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

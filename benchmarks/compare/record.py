@@ -1,4 +1,4 @@
-"""What an engine does with a case at one time step, and what follows from poses and velocities: by the same formulas
+"""An engine's motion in a case at one time step, and figures from poses and velocities: by the same formulas
 for all engines."""
 
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Recording:
 
     @property
     def diverged(self) -> bool:
-        """Whether it ended early."""
+        """True if it ended early."""
         return not np.isfinite(self.x).all()
 
     def common(self) -> Array:
@@ -87,7 +87,7 @@ class Derived(NamedTuple):
 
 
 def in_stance(gaps: Array) -> NDArray[np.bool_]:
-    """Whether contacts are in a stance, by their gaps, m (both (T, c)).
+    """Return whether contacts are in a stance, by their gaps, m (both (T, c)).
 
     It lasts from a touch to the last one before the contact rises to LEFT: lower hops are part of it, or else a contact
     that chatters would slip in many short stances, and not at all in between. Lifting off is not.
@@ -159,7 +159,7 @@ def finite(value: float | None) -> float | None:
 
 
 def figures(case: Case, scene: Scene, r: Recording, d: Derived, fine: Recording | None) -> Figures:
-    """What the tables say about a recording."""
+    """Return what the tables say about a recording."""
     has_joints = any(joint.kind != "floating" for joint in scene.mechanism.joints)
     contacts = len(scene.mechanism.contacts) > 0
     limit = None

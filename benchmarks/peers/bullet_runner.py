@@ -1,4 +1,4 @@
-"""What runs PyBullet."""
+"""Runner of the scenes in PyBullet."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +38,7 @@ class Bullet(Runner):
         self.handle.place(self.scene.start)
 
     def _act(self, k: int) -> None:
-        """What acts on joints and bodies in step k."""
+        """Return what acts on joints and bodies in step k."""
         if self.applies:
             self.handle.apply(target=self.targets[k])
         if self.twists is not None:

@@ -124,7 +124,7 @@ class Mujoco(Runner):
         mujoco.mj_step(self.model, self.data)
 
     def _controls(self) -> tuple[Array, int]:
-        """What acts in all steps (num_envs, steps, n), and which parts of a state these numbers are.
+        """Return what acts in all steps (num_envs, steps, n), and which parts of a state these numbers are.
 
         Torques are given in the frames of bodies that turn, so that steps one by one must tell what they are in the
         world, where MuJoCo has them.

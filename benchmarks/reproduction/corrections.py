@@ -79,7 +79,7 @@ def engine_momenta(m: Mechanism, states: list[State], h: float) -> Array:
 
 
 def paper_momenta(J: Array, states: list[State], h: float) -> Array:
-    """That of one body (T, 3) with the paper's map: R (h/2) (s(w) J w - w x J w)."""
+    """Angular momentum of one body (T, 3) with the paper's map: R (h/2) (s(w) J w - w x J w)."""
     found = []
     for _, q, _, w in states:
         Jw = J * w[0]

@@ -113,7 +113,7 @@ class Dense:
         return (np.sqrt(4 / self.h**2 - (w * w).sum(-1, keepdims=True)) * Jw + sign * cross(w, Jw)) / 2
 
     def maps(self, state: State) -> None:
-        """What depends on the current pose only: known impulses, and G, N, B as (rows, 6 bodies)."""
+        """Return what depends on the current pose only: known impulses, and G, N, B as (rows, 6 bodies)."""
         x, q, v0, w0 = state
         nb = len(x)
         pushed = self.mass * (self.m.gravity + v0 / self.h)
@@ -208,7 +208,7 @@ class Dense:
         return Solved(State(x, q, V[:, :3].copy(), V[:, 3:].copy()), converged, count)
 
     def run(self, state: State, steps: int, tolerance: float = 1e-6) -> list[Solved]:
-        """That many steps; a step that did not converge is taken as it is, as the published code does."""
+        """Make that many steps; a step that did not converge is taken as it is, as the published code does."""
         found = []
         for _ in range(steps):
             solved = self.step(state, tolerance)

@@ -57,7 +57,8 @@ def reproduce(
 
 
 def kept(folder: Path, name: Name, form: str) -> Result | None:
-    """What an earlier run found, if it went well, in this form, on a machine with the same processor and versions."""
+    """Return what an earlier run found, if it went well, in this form, on a machine with the same processor and
+    versions."""
     result = load(folder, name)
     same = result is not None and (result.status, result.form, result.machine) == ("ok", form, machine.describe())
     return result if same else None

@@ -1,4 +1,4 @@
-"""What an experiment found, and the file that it is kept in."""
+"""Result of an experiment, and the file that keeps it."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ class Picture:
 
 @dataclass
 class Result:
-    """Of one experiment.
+    """Result of one experiment.
 
     form: "quick" or "full"; status: "ok" or "failed", then `error` says why.
     method: paragraphs that say what was done; notes: what differs from the paper and why, what is missing.
@@ -68,7 +68,7 @@ class Result:
 
 
 def load(folder: Path, name: str) -> Result | None:
-    """What `save` wrote; None if there is nothing, or nothing that can be read."""
+    """Return what `save` wrote; None if there is nothing, or nothing that can be read."""
     try:
         values: dict[str, Any] = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
         values["claims"] = [Claim(**claim) for claim in values["claims"]]

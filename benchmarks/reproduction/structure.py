@@ -256,7 +256,7 @@ def symbolic(result: Result, folder: Path, quick: bool) -> None:
 
 
 def slope(x: Array, y: Array) -> float:
-    """Of log y over log x, between the last two points."""
+    """Slope of log y over log x, between the last two points."""
     return float(np.log(y[-1] / y[-2]) / np.log(x[-1] / x[-2]))
 
 

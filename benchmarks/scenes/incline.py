@@ -28,6 +28,6 @@ def incline(friction: float = SLIP, dt: float = 0.005, seconds: float = 1.0) -> 
 
 
 def slid(friction: float, seconds: float) -> float:
-    """How far it has slid, m: g (sin - friction cos) t^2 / 2, or nothing."""
+    """Return how far it has slid, m: g (sin - friction cos) t^2 / 2, or nothing."""
     a = 9.81 * (np.sin(ANGLE) - friction * np.cos(ANGLE))
     return max(0.0, 0.5 * a * seconds**2)

@@ -17,7 +17,7 @@ CLEARANCE = 10.0  # m: high enough for joints to be moved without touching the g
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """What every engine simulates.
+    """A scene that every engine simulates.
 
     name; size: what it grows with (contacts, links, cells, bodies), 0 if it does not.
     dt: time step, s; steps: how many are measured.

@@ -28,7 +28,7 @@ def top(dt: float = 0.002, seconds: float = 2.0, spin: float = SPIN) -> Scene:
 
 
 def precession(spin: float) -> float:
-    """How fast its axis goes round, rad/s: the slow root W of
+    """Return how fast its axis goes round, rad/s: the slow root W of
 
     (J - I) cos(LEAN) W^2 + J spin W - m g l = 0,   J along the axis, I across it about the tip
     """

@@ -1,4 +1,4 @@
-"""What a soak has seen: counts, worst values, failures; written as JSON and Markdown whenever a turn is over."""
+"""Result of a soak: counts, worst values, failures; written as JSON and Markdown whenever a turn is over."""
 
 import json
 from collections import Counter

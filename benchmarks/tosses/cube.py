@@ -35,11 +35,11 @@ class Cube:
 
     @property
     def corners(self) -> Array:
-        """Of the contacts, from the tracked centre, m (8, 3)."""
+        """Contacts, from the tracked centre, m (8, 3)."""
         return SIGNS * (self.half - self.rounding)
 
     def height(self, states: Array) -> Array:
-        """Of the lowest corner, were all of them sharp, m; states (..., 7 or more)."""
+        """Height of the lowest corner, were all of them sharp, m; states (..., 7 or more)."""
         return states[..., 2] - self.half * np.abs(rotate(conjugate(states[..., 3:7]), UP)).sum(-1)
 
     def to_mass(self, states: Array) -> Array:

@@ -105,7 +105,7 @@ def errors(tosses: Tosses, simulated: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Score:
-    """Of many tosses: position (% of the cube's width) and rotation (degrees)."""
+    """Errors of many tosses: position (% of the cube's width) and rotation (degrees)."""
 
     position: float
     position_median: float
@@ -114,7 +114,7 @@ class Score:
 
     @property
     def total(self) -> float:
-        """What fits make small: a per cent counts as much as a degree."""
+        """Cost that fits minimise: a per cent counts as much as a degree."""
         return self.position + self.rotation
 
 
@@ -126,5 +126,5 @@ def summary(position: Array, rotation: Array) -> Score:
 
 
 def score(tosses: Tosses, simulated: Array) -> Score:
-    """Of simulated tosses, as in `errors`."""
+    """Score simulated tosses, as in `errors`."""
     return summary(*errors(tosses, simulated))

@@ -70,7 +70,7 @@ def physical(parameters: tuple[Parameter, ...], unit: Array) -> Array:
 
 
 class Thrower:
-    """What a process needs to throw: tosses, options of engines, and engines once they were asked for."""
+    """State of a process that throws: tosses, options of engines, and engines once they were asked for."""
 
     tosses: Tosses
     options: dict[str, Any]

@@ -30,7 +30,7 @@ class Flight(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Of the centre of mass at the time t: position, orientation, velocity, angular velocity (world)."""
+    """Motion of the centre of mass at the time t: position, orientation, velocity, angular velocity (world)."""
 
     x: Array
     q: Array
@@ -39,7 +39,7 @@ class Motion(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """Of one corner: its arm from the centre of mass, m; change of velocity and of angular velocity (world); velocity
+    """One corner: its arm from the centre of mass, m; change of velocity and of angular velocity (world); velocity
     of the corner before and after."""
 
     arm: Array

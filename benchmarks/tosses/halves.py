@@ -29,7 +29,7 @@ def crossed(trials: Trials, halves: Mask) -> tuple[list[Score], Array]:
 
 
 def mean(scores: list[Score]) -> Score:
-    """Of all figures."""
+    """Mean of all figures."""
     return Score(*np.mean([astuple(one) for one in scores], axis=0).tolist())
 
 

@@ -1,4 +1,4 @@
-"""What the measurements tell before any contact law is chosen: the cube, and how it strikes and slides.
+"""Facts that the measurements give before any contact law is chosen: the cube, and how it strikes and slides.
 
     half width    height of the tracked centre at rest on a face
     gravity, com  flights of the tracked centre are  x(t) = x0 + v0 t - gravity t^2/2 up - R(t) com
@@ -49,7 +49,7 @@ def measured(tosses: Tosses) -> Cube:
 
 
 def resting_height(tosses: Tosses) -> float:
-    """Of the centre, at the end of the tosses that end on a face, m: the median."""
+    """Height of the centre, at the end of the tosses that end on a face, m: the median."""
     ends = np.array([row[n - LAST : n].mean(0) for row, n in zip(tosses.measured, tosses.lengths, strict=True)])
     down = flat(ends)
     if not down.any():
@@ -58,7 +58,7 @@ def resting_height(tosses: Tosses) -> float:
 
 
 def flat(states: Array) -> Array:
-    """Whether a face of the cube is horizontal (...); states (..., 7 or more)."""
+    """Return whether a face of the cube is horizontal (...); states (..., 7 or more)."""
     q = states[..., 3:7]
     return np.abs(rotate(conjugate(q / np.linalg.norm(q, axis=-1, keepdims=True)), UP)).max(-1) > FLAT
 

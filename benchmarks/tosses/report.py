@@ -220,7 +220,7 @@ def cells(s: Score) -> list[str]:
 
 
 def introduction(tosses: Tosses, makes: Makes, substeps: int, budget: int) -> str:
-    """What was done, with the ranges of all parameters."""
+    """Describe the method, with the ranges of all parameters."""
     rows = [[make.name, ", ".join(f"{p.name} {p.low:g} to {p.high:g}" for p in make.parameters)] for make in makes]
     absent = sorted({make.needs for make in ENGINES} - {make.needs for make in makes})
     return EXPLAINED.format(

@@ -1,4 +1,4 @@
-"""What the rigid model misses: one thing changed at a time, on all tosses, without any fit."""
+"""Shortcomings of the rigid model: one thing changed at a time, on all tosses, without any fit."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -92,7 +92,7 @@ def other_face(tosses: Tosses, simulated: Array) -> Array:
 
 
 def heavy_side(tosses: Tosses, cube: Cube) -> Array:
-    """Whether the face that is nearest to the centre of mass ends down (1), up (-1), or neither (0): (n,)."""
+    """Return whether the face that is nearest to the centre of mass ends down (1), up (-1), or neither (0): (n,)."""
     axis = int(np.argmax(np.abs(cube.com)))
     last = np.arange(len(tosses)), tosses.lengths - 1
     up = rotate(conjugate(tosses.measured[..., 3:7][last]), UP)[:, axis] * np.sign(cube.com[axis])

@@ -1,4 +1,4 @@
-"""What the site has beside docs/: pages made of docstrings, results, notebooks and the tables of the tree.
+"""Pages of the site beside docs/: made of docstrings, results, notebooks and the tables of the tree.
 
 MkDocs calls the functions named `on_...`. Pages keep the links that work on GitHub; those that leave docs/ are turned
 here into links to pages of the site, or into names of files.

@@ -27,6 +27,9 @@ PUSHED_OUT lengths a second, which is what a gap of `phi(z+) - sunk` asks for wi
 
     sunk = min(0, phi(z) + PUSHED_OUT length h)
 
+Solids may also be apart and yet below a plane that is to part them at the end of the step: a ball beside an edge, over
+which the step leads it. Such a condition is FIRM (collision/manifold.py), and has sunk = 0.
+
 Where joints tie a body to the world and a contact just touches, or where friction holds a body between two walls,
 forces are not determined, and nothing bounds them. So that none is invented, such a contact sags a little under its
 force: of all forces that would do, one near the least is found. However hard it is pressed, it sags by less than the
@@ -229,6 +232,7 @@ def prepare_contact(kind, m, s, t, c):
         t.sunk[c][0] = rate * t.give[c][0] * minimum(phi, 0.0)
     if kind == BETWEEN:
         left = minimum(phi + PUSHED_OUT * t.h / per_length(m, t, c), 0.0)
+        left = select(on(t.firm[c][0]), 0.0, left)
         t.sunk[c][0] = select(less(0.0, s.compliance[c][0]), t.sunk[c][0], left) if m.features.soft else left
     if m.features.lends:
         t.lent[c][0] = t.astray[c][0] = 0.0

@@ -1,4 +1,4 @@
-"""What the Panda's tasks share: a table, the arm on it, an object, a goal that is seen, actions that move the hand."""
+"""The Panda's tasks: a table, the arm on it, an object, a goal that is seen, actions that move the hand."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property

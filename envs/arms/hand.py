@@ -1,4 +1,4 @@
-"""How an action moves the Panda's hand: joint targets that bring it, pointing down, to a place beside where it is, and
+"""Actions that move the Panda's hand: joint targets that bring it, pointing down, to a place beside where it is, and
 efforts that carry the arm's own weight."""
 
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ NEUTRAL = np.array([0.0, 0.41, 0.0, -1.85, 0.0, 2.26, np.pi / 4, 0.0, 0.0])
 
 
 class Arm(NamedTuple):
-    """What the loop knows of the arm: centres of mass in link frames (7, 3), masses of its nine bodies, the place
+    """The arm, for the loop: centres of mass in link frames (7, 3), masses of its nine bodies, the place
     between the pads in the frame of the last body, the orientation that body is to keep, the first posture and the
     limits of the hinges; room for the hinges' axes and places (2, 7, 3), the Jacobian (6, 7) and equations (6, 7)."""
 

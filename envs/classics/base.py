@@ -1,4 +1,4 @@
-"""What these tasks share: MuJoCo's coordinates qpos and qvel, starts like Gymnasium's, motors on joints.
+"""Common parts of these tasks: MuJoCo's coordinates qpos and qvel, starts like Gymnasium's, motors on joints.
 
 qpos has the joint coordinates in the order of MuJoCo's model; a root that floats has position and quaternion in front.
 qvel has their rates; of a root that floats, the velocity of its origin in the world's axes and the angular velocity in

@@ -1,4 +1,4 @@
-"""What the humanoid's tasks share: inertias, velocities and contact forces of MuJoCo's bodies, and torques of motors.
+"""The humanoid: inertias, velocities and contact forces of MuJoCo's bodies, and torques of motors.
 
 MuJoCo tells them in the world's axes about the centre of mass of all, c: cinert, the inertia of each body (xx, yy, zz,
 xy, xz, yz), its mass times the way from c to its centre of mass, and its mass; cvel, its angular velocity and the

@@ -1,4 +1,4 @@
-"""What robots that run in a plane share. Coordinates: x, z and angle of the torso, then hinges."""
+"""Common parts of robots that run in a plane. Coordinates: x, z and angle of the torso, then hinges."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar

@@ -138,7 +138,7 @@ def _told(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def content(path: Path) -> bytes:
-    """What is in a policy's file, before its checksum; with a warning if it was written when there were none."""
+    """Return what is in a policy's file, before its checksum; with a warning if it was written when there were none."""
     data = read_regular(path, MOST_BYTES)
     if MARK not in data[-SEAL_SIZE:] and data[-ZIP_END_SIZE:].startswith(ZIP_END):
         warnings.warn(f"{path} has no checksum, as policies of earlier versions of vigym", stacklevel=3)

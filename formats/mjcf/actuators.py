@@ -16,10 +16,10 @@ from vigym.engine.validation import Array
 from vigym.formats.mjcf.chains import BALL, FREE, HINGE, SLIDE
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.tendons import arms_of
 from vigym.formats.urdf.parts import Pose
 
 _JOINT, _IN_PARENT, _TENDON, _SITE = 0, 1, 3, 4  # mjtTrn
-_WRAP_JOINT = 1  # mjtWrap
 _FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS, _NO_DYNAMICS = 0, 0, 1, 0
 
 
@@ -58,7 +58,7 @@ class Actuators:
 
     @property
     def cross(self) -> Array:
-        """Whether stiffness and damping (nu, 2) of an actuator couple several axes."""
+        """True if stiffness and damping (nu, 2) of an actuator couple several axes."""
         return ((self.arms != 0.0).sum(1) > 1)[:, None] & (self.bias[:, 1:] != 0.0)
 
     def forces(self, ctrl: Array) -> Array:
@@ -150,7 +150,7 @@ def _empty(names: list[str], nv: int) -> Actuators:
 
 
 def _refused(model: Any, i: int, name: str, notes: Notes) -> bool:
-    """Whether an actuator is of a kind that is not converted."""
+    """Return whether an actuator is of a kind that is not converted."""
     what = ""
     if model.actuator_dyntype[i] != _NO_DYNAMICS:
         what = "activation dynamics (filter, integrator, muscle, ...)"
@@ -182,13 +182,11 @@ def _transmission(model: Any, rigid: Rigid, i: int, name: str, arms: Array, note
             notes.refuse(f"actuator {name!r}: it pushes the free body {rigid.name(body)!r} in world axes")
         return None
     if kind == _TENDON:
-        first, count = model.tendon_adr[target], model.tendon_num[target]
-        parts = range(first, first + count)
-        if any(model.wrap_type[k] != _WRAP_JOINT for k in parts):
+        coefficients = arms_of(model, target)
+        if coefficients is None:
             notes.refuse(f"actuator {name!r}: a spatial tendon")
-            return None
-        for k in parts:
-            arms[model.jnt_dofadr[model.wrap_objid[k]]] += gear[0] * model.wrap_prm[k]
+        else:
+            arms += gear[0] * coefficients
         return None
     if kind == _SITE and model.actuator_trnid[i, 1] < 0 and not has_bias:
         body = model.site_bodyid[target]

@@ -1,7 +1,7 @@
 """Bodies and joints of a compiled model, as those of a mechanism, and where each coordinate went."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,9 +12,17 @@ from vigym.formats.mjcf.actuators import Actuators
 from vigym.formats.mjcf.chains import BALL, FREE, Link, links
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.tendons import Tendons
 from vigym.formats.urdf.parts import IDENTITY, Pose
 
 LIGHT = 1e-6  # of the mass and inertia that a light body carries: relative error of its motion
+
+
+class Acting(NamedTuple):
+    """Drives and tendons, which act on the axes of joints."""
+
+    drives: Actuators
+    tendons: Tendons
 
 
 @dataclass(eq=False)
@@ -22,7 +30,8 @@ class Axes:
     """Where MuJoCo's coordinates are in the mechanism.
 
     axis, qpos, qvel, sign: number of each scalar joint's axis in the mechanism and in MuJoCo, and the sign between.
-    balls: (axis, qpos, qvel) of each ball, the first of several. free: (body, qpos, qvel, com) of each free joint.
+    balls: (axis, qpos, qvel) of each ball, the first of several. free: (body, qpos, qvel, com) of each free joint;
+    drag: (body, damping, com) of those that are damped.
     """
 
     axis: list[int] = field(default_factory=list)
@@ -31,10 +40,11 @@ class Axes:
     sign: list[float] = field(default_factory=list)
     balls: list[tuple[int, int, int]] = field(default_factory=list)
     free: list[tuple[int, int, int, Array]] = field(default_factory=list)
+    drag: list[tuple[int, float, Array]] = field(default_factory=list)
     count: int = 0
 
 
-def add_bodies(mechanism: Mechanism, model: Any, rigid: Rigid, drives: Actuators, notes: Notes) -> Axes:
+def add_bodies(mechanism: Mechanism, model: Any, rigid: Rigid, acting: Acting, notes: Notes) -> Axes:
     """Add all bodies that move, and their joints."""
     names, axes = names_of(model, "joint", model.njnt), Axes()
     for b, group in rigid.groups.items():
@@ -45,15 +55,18 @@ def add_bodies(mechanism: Mechanism, model: Any, rigid: Rigid, drives: Actuators
             p, d = model.jnt_qposadr[joints[0]], model.jnt_dofadr[joints[0]]
             rest = Pose(model.qpos0[p : p + 3].copy(), model.qpos0[p + 3 : p + 7].copy())
             axes.free.append((len(mechanism.bodies), int(p), int(d), group.com))
-            if np.any(model.dof_damping[d : d + 6]) or model.jnt_stiffness[joints[0]]:
-                notes.refuse(f"joint {names[joints[0]]!r}: damping or stiffness of a free joint")
+            if model.jnt_stiffness[joints[0]]:
+                notes.refuse(f"joint {names[joints[0]]!r}: stiffness of a free joint")
+            if damping := float(model.dof_damping[d]):
+                axes.drag.append((len(mechanism.bodies), damping, group.com))
+                notes.other(f"joint {names[joints[0]]!r}: its damping acts by controls(ctrl, sim)")
             if np.any(model.dof_frictionloss[d : d + 6]) or np.any(model.dof_armature[d : d + 6]):
                 notes.refuse(f"joint {names[joints[0]]!r}: friction or armature of a free joint")
             joints = joints[1:]
         chain, parent, origin = links(model, joints), rigid.name(above), np.zeros(3)
         for k, link in enumerate(chain[:-1]):
             body = _between(mechanism, model, b, rigid, chain[k + 1], names, notes)
-            _add_joint(mechanism, model, link, parent, body, rest, origin, link.anchor, names, drives, axes, notes)
+            _add_joint(mechanism, model, link, parent, body, rest, origin, link.anchor, names, acting, axes, notes)
             parent, rest, origin = body, IDENTITY, link.anchor
         start = Pose(rest.apply(group.com), rest.orientation)
         mechanism.add_body(
@@ -66,7 +79,18 @@ def add_bodies(mechanism: Mechanism, model: Any, rigid: Rigid, drives: Actuators
         )
         if chain:
             _add_joint(
-                mechanism, model, chain[-1], parent, group.name, rest, origin, group.com, names, drives, axes, notes
+                mechanism,
+                model,
+                chain[-1],
+                parent,
+                group.name,
+                rest,
+                origin,
+                group.com,
+                names,
+                acting,
+                axes,
+                notes,
             )
     return axes
 
@@ -97,7 +121,7 @@ def _add_joint(
     origin: Array,
     centre: Array,
     names: list[str],
-    drives: Actuators,
+    acting: Acting,
     axes: Axes,
     notes: Notes,
 ) -> None:
@@ -112,14 +136,14 @@ def _add_joint(
                 notes.refuse(f"joint {names[j]!r}: limits of a ball joint")
             axes.count += 3
             for k in range(3):
-                _append(values, _laws(model, j, d + k, 1.0, drives, ball=k))
+                _append(values, _laws(model, j, d + k, 1.0, acting, ball=k))
             continue
         axes.axis.append(axes.count)
         axes.qpos.append(p)
         axes.qvel.append(d)
         axes.sign.append(sign)
         axes.count += 1
-        _append(values, _laws(model, j, d, sign, drives))
+        _append(values, _laws(model, j, d, sign, acting))
     mechanism.add_joint(
         "+".join(names[j] for j in sorted(link.members)),
         link.kind,
@@ -138,26 +162,30 @@ def _append(values: dict[str, list[float]], more: dict[str, float]) -> None:
         values.setdefault(key, []).append(value)
 
 
-def _laws(model: Any, j: int, d: int, sign: float, drives: Actuators, ball: int | None = None) -> dict[str, float]:
-    """What acts along one axis, whose coordinate is sign (qpos - qpos0); zero of a ball is that of the file."""
-    stiffness, p = float(model.jnt_stiffness[j]), int(model.jnt_qposadr[j])
+def _laws(model: Any, j: int, d: int, sign: float, acting: Acting, ball: int | None = None) -> dict[str, float]:
+    """Return what acts along one axis, whose coordinate is sign (qpos - qpos0); zero of a ball is that of the file."""
+    drives, tendons = acting
+    own, p = float(model.jnt_stiffness[j]), int(model.jnt_qposadr[j])
+    stiffness = own + float(tendons.stiffness[d])
     found = {
         "stiffness": stiffness,
-        "damping": float(model.dof_damping[d] + drives.damping[d]),
-        "friction": float(model.dof_frictionloss[d]),
+        "damping": float(model.dof_damping[d] + drives.damping[d] + tendons.damping[d]),
+        "friction": float(model.dof_frictionloss[d] + tendons.friction[d]),
         "kp": float(drives.kp[d]),
         "kd": float(drives.kd[d]),
         "effort_limit": float(drives.limit[d]),
-        "armature": float(model.dof_armature[d] + drives.armature[d]),
+        "armature": float(model.dof_armature[d] + drives.armature[d] + tendons.armature[d]),
         "rest": 0.0,
         "lower": -np.inf,
         "upper": np.inf,
     }
     if ball is None:
-        found["rest"] = sign * float(model.qpos_spring[p] - model.qpos0[p]) if stiffness else 0.0
-        if model.jnt_limited[j]:
-            ends = sorted(sign * (model.jnt_range[j] - model.qpos0[p]))
-            found |= {"lower": float(ends[0]), "upper": float(ends[1])}
+        if stiffness:
+            free = (own * model.qpos_spring[p] + tendons.pull[d]) / stiffness  # where springs do not push
+            found["rest"] = sign * float(free - model.qpos0[p])
+        low, high = model.jnt_range[j] if model.jnt_limited[j] else (-np.inf, np.inf)
+        ends = sorted(sign * (np.array([max(low, tendons.low[d]), min(high, tendons.high[d])]) - model.qpos0[p]))
+        found |= {"lower": float(ends[0]), "upper": float(ends[1])}
     elif stiffness:
         found["rest"] = float(to_rotation_vector(model.qpos_spring[p : p + 4])[ball])
     return found

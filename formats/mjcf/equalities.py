@@ -12,9 +12,10 @@ from vigym.engine.rotation import conjugate, multiply
 from vigym.formats.mjcf.build import Axes
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.tendons import arms_of
 from vigym.formats.urdf.parts import IDENTITY, Pose
 
-_CONNECT, _WELD, _JOINT = 0, 1, 2  # mjtEq
+_CONNECT, _WELD, _JOINT, _TENDON = 0, 1, 2, 3  # mjtEq
 _KINDS = ("connect", "weld", "joint", "tendon", "flex")
 _BODY, _SITE = 1, 6  # mjtObj
 
@@ -29,6 +30,8 @@ def add_equalities(mechanism: Mechanism, model: Any, rigid: Rigid, axes: Axes, n
         kind = int(model.eq_type[k])
         if kind == _JOINT:
             _couple(mechanism, model, k, name, axes, notes)
+        elif kind == _TENDON:
+            _couple_tendons(mechanism, model, k, name, axes, notes)
         elif kind in (_CONNECT, _WELD) and model.eq_objtype[k] in (_BODY, _SITE):
             _close(mechanism, model, rigid, k, name, notes)
         else:
@@ -75,7 +78,7 @@ def _couple(mechanism: Mechanism, model: Any, k: int, name: str, axes: Axes, not
     if two < 0:
         notes.refuse(f"equality {name!r} that holds a joint in its place")
         return
-    (first, s1), (second, s2) = (_axis(model, j, axes, mechanism) for j in (one, two))
+    (first, s1), (second, s2) = (axis_of(model, j, axes, mechanism) for j in (one, two))
     polynomial = s1 * s2 ** np.arange(5) * coefficients
     try:
         mechanism.add_coupling(name, first, second, polynomial=polynomial)
@@ -92,7 +95,35 @@ def _couple(mechanism: Mechanism, model: Any, k: int, name: str, axes: Axes, not
     notes.refuse(f"equality {name!r} of joints ({problem})")
 
 
-def _axis(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str, float]:
+def _couple_tendons(mechanism: Mechanism, model: Any, k: int, name: str, axes: Axes, notes: Notes) -> None:
+    """L1 - L1_0 = c_0 + c_1 (L2 - L2_0) of fixed tendons, or without the second: one joint follows the others.
+
+    With y = s (q - q_0), that is sum_d a_d y_d = c_0, solved for the axis with the largest a that can follow."""
+    (constant, slope, *higher), second = model.eq_data[k, :5], int(model.eq_obj2id[k])
+    arms = [arms_of(model, t) if t >= 0 else np.zeros(model.nv) for t in (int(model.eq_obj1id[k]), second)]
+    if arms[0] is None or arms[1] is None:
+        notes.refuse(f"equality {name!r} of spatial tendons")
+        return
+    whole = arms[0] - (slope * arms[1] if second >= 0 else 0.0)
+    if second >= 0 and np.any(higher):
+        notes.refuse(f"equality {name!r} of tendons that is not linear")
+        return
+    joints = [j for j in range(model.njnt) if whole[model.jnt_dofadr[j]] != 0.0 and model.jnt_type[j] > 1]
+    ends = [(*axis_of(model, j, axes, mechanism), float(whole[model.jnt_dofadr[j]])) for j in joints]
+    weights = {label: sign * weight for label, sign, weight in ends}
+    problem = "of a single joint"
+    for follower in sorted(weights, key=lambda label: -abs(weights[label])) if len(weights) > 1 else ():
+        leaders = [label for label in weights if label != follower]
+        ratios = [-weights[label] / weights[follower] for label in leaders]
+        try:
+            mechanism.add_coupling(name, follower, leaders, ratio=ratios, offset=constant / weights[follower])
+            return
+        except MechanismError as cause:
+            problem = str(cause)
+    notes.refuse(f"equality {name!r} of tendons ({problem})")
+
+
+def axis_of(model: Any, j: int, axes: Axes, mechanism: Mechanism) -> tuple[str, float]:
     """Name of the engine's axis of a scalar joint, and its sign."""
     place = axes.qvel.index(int(model.jnt_dofadr[j]))
     labels = [label for joint in mechanism.joints for label in axis_labels(joint)]

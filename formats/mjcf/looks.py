@@ -23,7 +23,7 @@ _AROUND, _ALONG = 24, 12  # edges of an ellipsoid
 
 
 class Looks:
-    """What geoms look like: `of(geom, shape)`; each mesh is read once, for all of its geoms."""
+    """Looks of geoms: `of(geom, shape)`; each mesh is read once, for all of its geoms."""
 
     def __init__(self, model: Any, rigid: Rigid, notes: Notes) -> None:
         self.model, self.rigid, self.notes = model, rigid, notes
@@ -32,7 +32,7 @@ class Looks:
         self._most = min(MOST_FACES, MOST_IN_ALL // max(1, drawn))
 
     def shown(self, g: int) -> bool:
-        """Whether MuJoCo's viewer draws a geom; others are drawn where a body has nothing else."""
+        """Return whether MuJoCo's viewer draws a geom; others are drawn where a body has nothing else."""
         return bool(self.model.geom_group[g] < _SHOWN_GROUPS) and self.color(g)[3] > 0.0
 
     def of(self, g: int, shape: Shape | None) -> Shape | None:

@@ -1,4 +1,4 @@
-"""What a file has and a mechanism cannot: refused, or left out and told."""
+"""Features of a file that a mechanism cannot have: refused, or left out and reported."""
 
 from typing import Any
 
@@ -59,6 +59,5 @@ def check_features(model: Any, notes: Notes) -> None:
     if np.any(model.geom_fluid) and (opt.density > 0.0 or opt.viscosity > 0.0):
         notes.refuse("fluid forces on geoms (fluidshape)")
     notes.other("solref, solimp, margin, gap, impratio and the solver's options are not read: contacts are hard")
-    for field, what in (("nsensor", "sensors"), ("nskin", "skins")):
-        if number := getattr(model, field, 0):
-            notes.other(f"{number} {what}: not read")
+    if number := getattr(model, "nskin", 0):
+        notes.other(f"{number} skins: not read")

@@ -17,13 +17,16 @@ from vigym.engine.rotation import conjugate, cross, from_rotation_vector, rotate
 from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
-from vigym.formats.mjcf.build import Axes, add_bodies
+from vigym.formats.mjcf.build import Acting, Axes, add_bodies
 from vigym.formats.mjcf.cameras import cameras_of, sun_of
 from vigym.formats.mjcf.equalities import add_equalities
 from vigym.formats.mjcf.geoms import Geoms
 from vigym.formats.mjcf.notes import Notes, check_features
 from vigym.formats.mjcf.rigid import Rigid, names_of
+from vigym.formats.mjcf.sensors import MjcfSensors, SensorPlan, read_sensors
+from vigym.formats.mjcf.sliders import add_sliders
 from vigym.formats.mjcf.source import MjcfError, MjcfWarning, compile_mjcf, import_mujoco
+from vigym.formats.mjcf.tendons import read_tendons
 
 UNSUPPORTED = ("error", "omit")
 
@@ -43,7 +46,8 @@ class MjcfModel:
     """An MJCF file, read.
 
     name: of the model. path: of the file; None if it was text. mechanism: what is simulated. dt: the file's step, s.
-    actuators: names, in the order of ctrl. qpos0: coordinates (nq,) of the file's pose.
+    actuators: names, in the order of ctrl. sensors: names of those that `sensors_of` reads.
+    qpos0: coordinates (nq,) of the file's pose.
     keyframes: by name. cameras: by name, for `Camera.from_config`. sun: direction (3,) towards the first directional
     light, or None. not_converted: all that was left out or approximated; `warnings` are those of them that alter the
     motion.
@@ -54,6 +58,7 @@ class MjcfModel:
     mechanism: Mechanism
     dt: float
     actuators: tuple[str, ...]
+    sensors: tuple[str, ...]
     qpos0: Array
     keyframes: Mapping[str, Keyframe]
     cameras: Mapping[str, Mapping[str, Any]]
@@ -61,6 +66,7 @@ class MjcfModel:
     not_converted: tuple[str, ...]
     warnings: tuple[str, ...]
     _nv: int
+    _sensors: tuple[SensorPlan, ...]
     _axes: Axes
     _drives: Actuators
     _lifts: tuple[tuple[int, Array, Array], ...]  # gravity compensation: body, force (world), place (body frame)
@@ -113,7 +119,7 @@ class MjcfModel:
         """MuJoCo's controls (..., nu) as arguments of `sim.step`: efforts, targets, forces on bodies.
 
         sim: needed where forces depend on the state: actuators on sites and on tendons of several joints, gravity
-            compensation; InputError if it is missing.
+            compensation, damping of free joints; InputError if it is missing.
         """
         drives, axes = self._drives, self._axes
         u = self._checked(ctrl, len(self.actuators), "ctrl")
@@ -143,17 +149,25 @@ class MjcfModel:
             del found["target"], found["target_velocity"]
         if not axes.count:
             del found["effort"]
-        if sim is not None and (drives.thrusters or self._lifts):
+        if sim is not None and (drives.thrusters or self._lifts or axes.drag):
             found |= self._wrenches(forces, sim)
         return found
 
+    def sensors_of(self, sim: Simulator, *, noise: bool = False, seed: int = 0) -> MjcfSensors:
+        """The file's sensors on a simulator of its mechanism; call them after each step for readings by name.
+
+        noise: add that of the file; environment i has the stream of seed + i.
+        """
+        return MjcfSensors(sim, self._sensors, self.coordinates, noise=noise, seed=seed)
+
     @property
     def needs_state(self) -> bool:
-        """Whether `controls` needs the simulator."""
-        return bool(self._drives.thrusters or self._lifts or self._drives.cross.any())
+        """True if `controls` needs the simulator."""
+        drives = self._drives
+        return bool(drives.thrusters or self._lifts or self._axes.drag or drives.cross.any())
 
     def _wrenches(self, forces: Array, sim: Simulator) -> dict[str, Array]:
-        """Forces (world) and torques (body) of actuators on sites, and of gravity compensation."""
+        """Forces (world) and torques (body) of actuators on sites, gravity compensation and damping of free joints."""
         turn = sim.state.q
         force, torque = np.zeros((2, sim.num_envs, len(self.mechanism.bodies), 3))
         number = {body.name: i for i, body in enumerate(self.mechanism.bodies)}
@@ -165,6 +179,14 @@ class MjcfModel:
             force[:, i] += lift
             local = rotate(conjugate(turn[:, i]), np.broadcast_to(lift, force[:, i].shape))
             torque[:, i] += cross(np.broadcast_to(place, local.shape), local)
+        for i, damping, com in self._axes.drag:
+            spin, centre = sim.state.w[:, i], np.broadcast_to(com, force[:, i].shape)
+            least = np.linalg.eigvalsh(sim.parameter("inertia")[:, i])[:, 0].astype(float)
+            slide = _over_a_step(damping, sim.parameter("mass")[:, i], sim.dt)[:, None]
+            roll = _over_a_step(damping, least, sim.dt)[:, None]
+            local = -slide * (rotate(conjugate(turn[:, i]), sim.state.v[:, i]) - cross(spin, centre))
+            force[:, i] += rotate(turn[:, i], local)
+            torque[:, i] += -roll * spin - cross(centre, local)
         return {"force": force, "torque": torque}
 
     def _checked(self, value: ArrayLike, size: int, what: str) -> Array:
@@ -205,13 +227,15 @@ def read_mjcf(
     rigid = Rigid(model, notes)
     if not rigid.groups:
         raise MjcfError(f"{name}: nothing in it can move; give a body a joint")
-    drives = read_actuators(model, rigid, notes)
+    drives, tendons = read_actuators(model, rigid, notes), read_tendons(model, notes)
     mechanism = Mechanism(gravity=np.zeros(3) if "GRAVITY" in flags else model.opt.gravity.copy())
     try:
-        axes = add_bodies(mechanism, model, rigid, drives, notes)
+        axes = add_bodies(mechanism, model, rigid, Acting(drives, tendons), notes)
+        sensors = read_sensors(model, rigid, {joint.child: joint.name for joint in mechanism.joints}, notes)
         if not {"EQUALITY", "CONSTRAINT"} & flags:
             add_equalities(mechanism, model, rigid, axes, notes)
-            axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops have some too
+        add_sliders(mechanism, model, tendons.several, axes, notes)
+        axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops and sliders have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
         _ignore_overlapping(mechanism, notes)
@@ -219,13 +243,13 @@ def read_mjcf(
         if isinstance(cause, MjcfError):
             raise
         raise MjcfError(f"{name}: {cause}") from cause
-    _tell_tendons(model, notes)
     found = MjcfModel(
         name=_model_name(model),
         path=source.path,
         mechanism=mechanism,
         dt=float(model.opt.timestep),
         actuators=tuple(drives.names),
+        sensors=tuple(plan.name for plan in sensors),
         qpos0=read_only(model.qpos0.copy()),
         keyframes=_keyframes(model),
         cameras=cameras_of(model, rigid),
@@ -233,6 +257,7 @@ def read_mjcf(
         not_converted=(*notes.changes, *notes.others),
         warnings=tuple(notes.changes),
         _nv=int(model.nv),
+        _sensors=sensors,
         _axes=axes,
         _drives=drives,
         _lifts=_lifts(model, rigid, mechanism),
@@ -242,6 +267,11 @@ def read_mjcf(
         more = f" (and {len(notes.changes) - 5} more, see .warnings)" if len(notes.changes) > 5 else ""
         warn(f"{name}: {'; '.join(notes.changes[:5])}{more}", MjcfWarning, stacklevel=2)
     return found
+
+
+def _over_a_step(damping: float, inertia: Array, h: float) -> Array:
+    """The rate by which a force that is constant over a step slows down as much as a damper: (J/h)(1 - exp(-d h/J))."""
+    return -inertia / h * np.expm1(-damping * h / inertia)
 
 
 def _unit(q: Array) -> Array:
@@ -284,14 +314,6 @@ def _ignore_overlapping(mechanism: Mechanism, notes: Notes) -> None:
         notes.change(f"geoms that overlap in the file's pose do not touch each other: {shown}{more}")
 
 
-def _tell_tendons(model: Any, notes: Notes) -> None:
-    """Refuse tendons that do something by themselves."""
-    for t, name in enumerate(names_of(model, "tendon", model.ntendon)):
-        acting = [model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_limited]
-        if any(np.any(values[t]) for values in (*acting, getattr(model, "tendon_armature", np.zeros(model.ntendon)))):
-            notes.refuse(f"tendon {name!r} with a spring, damper, friction, armature or limit")
-
-
 def _set_targets(found: MjcfModel) -> None:
     """Let drives start with the targets of zero controls."""
     if found._drives.cross.any() or not found._drives.kp.any():
@@ -308,7 +330,8 @@ def _set_targets(found: MjcfModel) -> None:
 
 def _replace_state(found: MjcfModel) -> MjcfModel:
     """The same model without forces that depend on the state."""
-    return replace(found, _lifts=(), _drives=replace(found._drives, thrusters=[]))
+    quiet = replace(found._drives, thrusters=[])
+    return replace(found, _lifts=(), _drives=quiet, _axes=replace(found._axes, drag=[]))
 
 
 def _model_name(model: Any) -> str:

@@ -38,7 +38,7 @@ def rate_of_rotation_vector(phi: Array) -> Array:
 
 
 class Efforts:
-    """What acts on the joints of a converted mechanism.
+    """Efforts on the joints of a converted mechanism.
 
     singles: object -> links and axes (as vigym counts them) of its hinges and sliders, (2, n); lawful: only those on
     which a law acts. balls, loose: of the tree, and joints that are constraints, each with its first axis.

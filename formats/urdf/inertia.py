@@ -34,7 +34,7 @@ def combine(parts: Iterable[tuple[float, Array, Array]]) -> tuple[float, Array, 
 
 
 def possible(inertia: Array) -> bool:
-    """Whether some solid has this inertia."""
+    """Return whether some solid has this inertia."""
     a, b, c = np.linalg.eigvalsh(inertia)
     return bool(a > _THINNEST * c and a > 0.0 and a + b >= c * (1.0 - _SLACK))
 

@@ -23,7 +23,7 @@ LARGEST = 1e100  # of masses, inertias and places: sums and products of a few of
 
 @dataclass(frozen=True)
 class Options:
-    """What `read_urdf` was asked for; see there. base: pose of the root link in the world."""
+    """Options of `read_urdf`; see there. base: pose of the root link in the world."""
 
     floating: bool
     base: Pose

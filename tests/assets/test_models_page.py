@@ -23,7 +23,7 @@ ROWS = {
 
 
 def test_the_page_lists_all_models_and_no_other():
-    assert len(MODELS) == 11
+    assert len(MODELS) == 12
     assert set(ROWS) == set(MODELS)
 
 

@@ -6,9 +6,10 @@ import pytest
 from mjcf_peer import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 from scipy.spatial.transform import Rotation
 
-from vigym import Box, Simulator, load_urdf, read_mjcf, to_mjcf
+from vigym import Simulator, load_urdf, read_mjcf, to_mjcf
 from vigym.assets import panda
 from vigym.engine.rotation import rotate
+from vigym.envs.arms.base import scene
 
 
 def hand(sim: Simulator, name: str = "hand") -> int:
@@ -87,17 +88,16 @@ def test_home_is_where_it_starts_and_stays():
 
 def test_it_lifts_a_cube():
     # Friction carries up to 2 mu N = 2 0.5 70 N: a cube of 1 kg stays between the pads while it is lifted
-    m = panda.build(friction=0.5)
-    cube = Box((0.04, 0.04, 0.04))
-    grip = (0.5545, 0.0, 0.5211)
-    m.add_body("cube", 1.0, shapes=[cube], position=grip, orientation=(1, 0, 0, 0), friction=0.5)
+    m = scene(1.0, 0.5)  # that of the tasks
     sim = Simulator(m, dt=0.005)
-    home = panda.HOME.copy()
-    home[7:] = 0.02
-    sim.set_joint_state(home)
-    target = np.array([joint.target[0] for joint in m.joints])
-    target[7:] = 0.0
-    i = hand(sim, "cube")
+    q0, goal = np.array(panda.HOME), (0.3, 0.3, 0.3)
+    q0[7:] = 0.02
+    x, q = sim.state.x.copy(), sim.state.q.copy()
+    x[0, hand(sim, "object")] = (-0.6 + 0.5545, 0.0, 0.5211)
+    sim.set_joint_state([*q0, *goal], x=x, q=q)
+    target = np.array([*(joint.target[0] for joint in m.joints[:9]), *goal])
+    target[7:9] = 0.0
+    i = hand(sim, "object")
     for k in range(200):
         target[1] -= 0.002 if k < 100 else 0.0  # the shoulder lifts by 0.2 rad
         sim.step(target=target)

@@ -3,11 +3,12 @@
 import csv
 from types import SimpleNamespace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 from vigym.benchmarks import environments
-from vigym.envs.registration import ENVIRONMENTS
+from vigym.envs.registration import CLASSICS, ENVIRONMENTS
 
 pytest.importorskip("mujoco")
 
@@ -17,6 +18,9 @@ def figures() -> list[environments.Figure]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(environments, "BATCH", 8)
         patch.setattr(environments, "PEER_BATCH", 2)
+        patch.setattr(environments, "BATCHES", environments.BATCHES[:1])
+        peers = list(environments.PEERS.items())
+        patch.setattr(environments, "PEERS", dict([*peers[:3], peers[-1]]))
         batches = environments.batches(1, 4)
         return batches + environments.singles(1, 4) + environments.overheads(1, 4) + environments.pictures(1)
 
@@ -28,7 +32,8 @@ def test_every_environment_has_a_share_of_its_own(figures):
 
 
 def test_each_goal_is_judged_once(figures):
-    assert len([figure for figure in figures if figure.goal]) == 2 + len(environments.PEERS) + len(ENVIRONMENTS)
+    # a batch, pictures, four peers, and all that is outside the engine
+    assert len([figure for figure in figures if figure.goal]) == 2 + 4 + len(ENVIRONMENTS)
     assert all((figure.reached is None) == (not figure.goal) for figure in figures)
 
 
@@ -60,11 +65,20 @@ def test_steps_a_second(monkeypatch):
 def test_five_times_the_steps_of_ant(own, reached, monkeypatch):
     monkeypatch.setattr(environments, "BATCH", 2)
     monkeypatch.setattr(environments, "PEER_BATCH", 1)
+    monkeypatch.setattr(environments, "BATCHES", (("VIQuadruped-v0", "Ant-v5", 5.0),))
     rates = {2: own, 1: 10.0}  # by size of the batch
     monkeypatch.setattr(environments, "steps_per_second", lambda env, actions, count: rates[env.num_envs])
     ours, theirs, ratio = environments.batches(1, 4)
     assert (ours.measured, theirs.measured) == (own, 10.0)
     assert (ratio.measured, ratio.reached) == (own / 10.0, reached)
+
+
+def test_peers_of_the_classics_are_gymnasiums():
+    """Every one has the environment whose spaces it has, and no other peer."""
+    for name in CLASSICS:
+        ours, theirs = gym.make(name), gym.make(environments.PEERS[name][0])
+        assert ours.action_space == theirs.action_space
+        assert ours.observation_space.shape == theirs.observation_space.shape
 
 
 @pytest.mark.parametrize(("own", "reached"), [(100.0, True), (110.0, False)])

@@ -248,3 +248,28 @@ def test_every_classic_is_compared():
     for name, (task, *_) in CLASSICS.items():
         assert f"`{THEIRS[name]}`" in (load_task(task).__doc__ or "")
         assert f"Differences from `{THEIRS[name]}`" in (load_task(task).__doc__ or "")
+
+
+@pytest.mark.parametrize("name", ["VIHalfCheetah-v0", "VIHumanoidStandup-v0"])
+def test_resets_in_which_solids_overlap_part_them(name):
+    """Of 40 starts, the deepest overlap: it never becomes deeper, less by no more than a length a second, and ends."""
+    from apart import Apart
+
+    ours = gym.make(name).unwrapped
+    sim = ours.task.sim
+    judge, starts = Apart(sim.model.mechanism), {}
+    for seed in range(40):
+        ours.reset(seed=seed)
+        starts[judge.distances(sim.state.x[0], sim.state.q[0]).min()] = seed
+    assert -0.1 < min(starts) < -0.01
+    ours.reset(seed=starts[min(starts)])
+    before = judge.distances(sim.state.x[0], sim.state.q[0])
+    for _ in range(round(1.0 / sim.dt)):
+        sim.step()
+        assert sim.status.converged.all()
+        now = judge.distances(sim.state.x[0], sim.state.q[0])
+        assert (now >= np.minimum(before, 0.0) - judge.allowed).all()
+        deep = before < 0.0
+        assert (np.minimum(now, 0.0) - before)[deep].max(initial=0.0) <= 1.0 * sim.dt + 1e-9
+        before = now
+    assert (before >= -judge.allowed).all()

@@ -3,10 +3,10 @@
 import mujoco
 import numpy as np
 import pytest
-from mjcf_peer import compiled
 
 import vigym
 from vigym import Box, Cylinder, Mechanism, Replay, Simulator, Sphere, Surface, read_mjcf
+from vigym.benchmarks.robot_files import compiled
 from vigym.engine.rotation import rotation_matrix
 from vigym.view.pictures.camera import Camera
 from vigym.view.pictures.picture import Renderer

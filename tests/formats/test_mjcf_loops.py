@@ -9,10 +9,11 @@ import warnings
 import mujoco
 import numpy as np
 import pytest
-from mjcf_peer import MENAGERIE, compiled, simulator
+from mjcf_peer import MENAGERIE
 
 import vigym
 from vigym import read_mjcf, to_mjcf
+from vigym.benchmarks.robot_files import compiled, simulator
 
 needs_menagerie = pytest.mark.skipif(not MENAGERIE.is_dir(), reason="VIGYM_MENAGERIE does not say where robots are")
 LINKAGE = """

@@ -5,19 +5,19 @@ import warnings
 import mujoco
 import numpy as np
 import pytest
-from mjcf_peer import (
-    MENAGERIE,
+from mjcf_peer import MENAGERIE, round_trip
+
+import vigym
+from vigym import Simulator, read_mjcf
+from vigym.benchmarks.robot_files import (
     accelerations,
     compiled,
     pose_error,
     random_ctrl,
     random_state,
-    round_trip,
     simulator,
+    without_dry_friction,
 )
-
-import vigym
-from vigym import Simulator, read_mjcf
 
 needs_menagerie = pytest.mark.skipif(not MENAGERIE.is_dir(), reason="VIGYM_MENAGERIE does not say where robots are")
 
@@ -254,11 +254,8 @@ def test_menagerie(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", vigym.MjcfWarning)
         ours = read_mjcf(path, unsupported="omit")
-    for joint in ours.mechanism.joints:  # MuJoCo's dry friction is soft
-        if joint.friction.any():
-            ours.mechanism.replace_joint(joint.name, friction=0.0)
     model, rng = compiled(path), np.random.default_rng(0)
-    model.dof_frictionloss[:] = 0.0
+    without_dry_friction(ours, model)
     sim = simulator(ours, 1e-3)
     for _ in range(20):
         assert pose_error(ours, model, sim, random_state(model, rng)[0]) < 1e-9

@@ -215,3 +215,19 @@ def test_edges_that_alone_part_two_boxes_keep_them_apart():
     assert sim.status.substeps == 1
     assert sim.distance("lower", "upper") < 1e-9  # it came to touch: 1.1 mm of way
     np.testing.assert_allclose(sim.momentum(), momentum, atol=1e-10)
+
+
+@pytest.mark.parametrize("angle", [0.1, 0.2, 0.3])
+def test_a_ball_that_a_step_leads_over_an_edge_onto_the_face(angle):
+    # it touches an edge, its centre beside the face and r (1 - cos angle) lower than above it, and flies over the face:
+    # far enough from the edge, and yet in the box, were it not lifted onto the face in that step
+    m, r, h = Mechanism(gravity=(0, 0, 0)), 0.1, 0.01
+    m.add_collider("block", "world", Box((1.0, 1.0, 1.0), position=(-0.5, 0, -0.5)), friction=0.0)
+    add(m, "ball", Sphere(r), (r * np.sin(angle), 0, r * np.cos(angle)), friction=0.0)
+    sim, speed = Simulator(m, dt=h), 3 * r * np.sin(angle) / h
+    sim.set_state(v=[[-speed, 0, 0]])
+    sim.step()
+    assert sim.status.converged.all()
+    assert sim.status.substeps == 1
+    assert sim.distance("ball", "world") == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(sim.state.v[0, 0], [-speed, 0, r * (1 - np.cos(angle)) / h], atol=1e-6)

@@ -120,11 +120,12 @@ def test_distances_agree_with_coal(kinds):
     assert count > 20 or "plane" in kinds
 
 
+@pytest.mark.parametrize("poses", [300, pytest.param(EACH, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kinds", PAIRS)
-def test_distances_agree_with_mujoco(kinds):
+def test_distances_agree_with_mujoco(kinds, poses):
     option = '<option ccd_tolerance="1e-14" ccd_iterations="1000"/>'
     count = 0
-    for first, second, x, q, own in samples(kinds, 300):
+    for first, second, x, q, own in samples(kinds, poses):
         if own < 1e-6:
             continue
         geoms = ""

@@ -57,13 +57,13 @@ class Plain(gym.vector.VectorWrapper):
 
 
 def seeds(seed: int, count: int, *, restarted: bool = False) -> list[int]:
-    """Of the environments of a runner. RLlib numbers the seeds of runners, so these must not be numbered as well."""
+    """Seeds of a runner's environments. RLlib numbers those of runners, so these must not be numbered as well."""
     entropy = None if restarted else seed  # a runner that comes again must not see the same starts again
     return [int(word) for word in np.random.SeedSequence(entropy).generate_state(count)]
 
 
 def restarted() -> bool:
-    """Whether this process is a runner that Ray started anew, after one that was lost."""
+    """Return whether this process is a runner that Ray started anew, after one that was lost."""
     return ray.is_initialized() and bool(ray.get_runtime_context().was_current_actor_reconstructed)
 
 

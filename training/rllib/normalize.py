@@ -18,7 +18,7 @@ CLIP, EPSILON = 10.0, 1e-8  # as SB3's VecNormalize
 
 @dataclass(frozen=True)
 class Statistics:
-    """Of rows seen so far: how many, their mean, and the sum of squares of what they differ from it."""
+    """Statistics of rows seen so far: how many, their mean, and the sum of squares of what they differ from it."""
 
     count: int = 0
     mean: Any = 0.0
@@ -26,12 +26,12 @@ class Statistics:
 
     @classmethod
     def of(cls, rows: Array) -> "Statistics":
-        """Of rows (count, ...)."""
+        """Compute those of rows (count, ...)."""
         mean = rows.mean(0)
         return cls(len(rows), mean, ((rows - mean) ** 2).sum(0))
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        """Of the rows of both: Chan, Golub and LeVeque (1979)."""
+        """Combine the rows of both: Chan, Golub and LeVeque (1979)."""
         count, apart = self.count + other.count, other.mean - self.mean
         if count == 0:
             return self
@@ -104,7 +104,7 @@ class Normalize(ConnectorV2):
                 self.returns[k] = 0.0
 
     def get_state(self, components: Any = None, **others: Any) -> dict[str, Any]:
-        """What is known, and what is new."""
+        """Return the statistics that are shared, and those of new rows."""
         return {"known": dict(self.known), "new": dict(self.new)}
 
     def set_state(self, state: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from vigym.envs.controllers.learned import LearnedPolicy
 
 
 def policy_of(model: BaseAlgorithm, **about: Any) -> LearnedPolicy:
-    """What the model does now, without exploration, its normalisation of observations included."""
+    """Return what the model does now, without exploration, its normalisation of observations included."""
     if isinstance(model, PPO):
         hidden, last = model.policy.mlp_extractor.policy_net, model.policy.action_net
     elif isinstance(model, SAC):

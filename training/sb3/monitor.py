@@ -82,7 +82,7 @@ def repaired(data: bytes, env_id: str) -> bytes:
 
 
 def is_row(line: bytes) -> bool:
-    """Whether a line is return, length and time of an episode, and ends."""
+    """Return whether a line is return, length and time of an episode, and ends."""
     try:
         return line.endswith(b"\n") and len([float(word) for word in line.split(b",")]) == 3
     except ValueError:

@@ -129,7 +129,7 @@ def single(observation: Any) -> Any:
 
 
 def row(infos: dict[str, Any], i: int) -> dict[str, Any]:
-    """What `infos` of a batch tell about environment i."""
+    """Return what `infos` of a batch tell about environment i."""
     return {
         name: value[i]
         for name, value in infos.items()

@@ -89,7 +89,7 @@ class Gate:
         return handle.value
 
     def accept(self, uuid: str, updates: dict[str, Any], visitor: Visitor) -> bool:
-        """Whether viser may carry out these updates of a widget."""
+        """Return whether viser may carry out these updates of a widget."""
         field = self._fields.get(uuid)
         if field is None or set(updates) != {"value"}:
             self.warn("a page tried to change something that is not one of its controls")

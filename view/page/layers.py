@@ -18,7 +18,7 @@ _NOWHERE = np.array([[0.0, 0.0, -1e3]])  # a cloud has at least one point
 
 
 class Layers:
-    """What a stage can show beside the looks of bodies; `names` in the order in which pages list them."""
+    """Layers that a stage can show beside the looks of bodies; `names` in the order in which pages list them."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage, scene = stage, stage.server.scene

@@ -106,7 +106,7 @@ class Live:
 
     @property
     def paused(self) -> bool:
-        """Whether a page that is connected wants no more steps, and the server runs."""
+        """True if a page that is connected wants no more steps, and the server runs."""
         return self.server is not None and self.gate.value(self.pause)
 
     def force(self) -> Array | None:

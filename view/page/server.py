@@ -99,7 +99,7 @@ def page_of(page: Callable[..., Any], connection: ServerConnection, request: Any
 
 
 class Update(msgspec.Struct):
-    """What is read of a message of a page: GuiUpdateMessage, and the type of all others."""
+    """Part of a page's message that is read: GuiUpdateMessage, and the type of all others."""
 
     type: str
     uuid: str = ""

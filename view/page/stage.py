@@ -43,7 +43,7 @@ def stop_server(server: Any) -> None:
 
 
 class Stage:
-    """What a server shows of one mechanism.
+    """Scene of one mechanism on a server.
 
     camera: where one looks from at first; a followed body stays in the middle, the world moves instead
     scenery, planes: as for `Renderer`

@@ -131,12 +131,12 @@ class Trial:
 
     @property
     def is_moving(self) -> bool:
-        """Whether it is simulated, and not posed."""
+        """True if it is simulated, and not posed."""
         return self.sim is not self._posing
 
     @property
     def is_compiled(self) -> bool:
-        """Whether a step was made before."""
+        """True if a step was made before."""
         return self._running is not None
 
     def stop(self) -> None:

@@ -78,7 +78,8 @@ class Camera:
         return right, np.cross(right, forward), forward
 
     def view(self, width: int, height: int, at: Array, light: Array) -> View:
-        """What the ray caster needs to know; `at` (3,) is the point looked at, `light` points towards the sun."""
+        """Return what the ray caster needs to know; `at` (3,) is the point looked at, `light` points towards the
+        sun."""
         right, up, forward = self.axes()
         eye = at - self.distance * forward
         pixel = 2.0 * math.tan(math.radians(self.fovy) / 2.0) / height

@@ -20,7 +20,7 @@ def place(found, n, j):
 
 @inlined
 def nearest(view, solids, planes, local, candidates, n, d):
-    """What is seen along d, of all planes and n solids: its t and its number."""
+    """Return what is seen along d, of all planes and n solids: its t and its number."""
     t, seen = FAR, SKY
     for k in range(planes.shape[0]):
         up = vector(planes, k, NORMAL)

@@ -110,7 +110,8 @@ class Renderer:
         return image
 
     def depth(self, x: ArrayLike, q: ArrayLike) -> NDArray[np.float32]:
-        """How far away everything is (height, width), m along the camera's axis; infinite where there is only sky."""
+        """Return how far away everything is (height, width), m along the camera's axis; infinite where there is only
+        sky."""
         x, q = self._poses(x, q)
         camera, solids = self._solids(x, q)
         image = np.empty((self.height, self.width), np.float32)

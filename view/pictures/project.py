@@ -26,7 +26,7 @@ _CHUNK = 256
 
 
 class Plan(NamedTuple):
-    """What saves work, for n solids and P planes.
+    """Precomputed parts of a picture, for n solids and P planes.
 
     local: (n, 15) eye, right, up, forward and light in the frame of every solid, see arrays.py.
     softness: (n,) the length s of `rows.occlude`, m.

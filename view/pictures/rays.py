@@ -68,7 +68,7 @@ def surface(solids, local, j, t, d):
 
 @inlined
 def hidden(light, solids, local, j, p):
-    """Whether solid j stands between the point p and the sun."""
+    """Return whether solid j stands between the point p and the sun."""
     table = solids.table
     r = ahead(p, -1.0, vector(table, j, POSITION))
     along, reach = dot(r, light), table[j, REACH]

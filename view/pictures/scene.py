@@ -122,7 +122,7 @@ def hull_part(points: ArrayLike, color: Sequence[float], body: int = -1) -> Part
 
 
 def stand_in(body: Body) -> Box:
-    """What a body without shapes looks like: the solid box that has its mass and its inertia.
+    """Return what a body without shapes looks like: the solid box that has its mass and its inertia.
 
     Principal moments J1, J2, J3 are those of a box with edges sqrt(6 (J2 + J3 - J1) / mass) and so on.
     """

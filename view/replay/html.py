@@ -66,7 +66,7 @@ def insert(text: str, told: dict[str, Any]) -> str:
 
 
 def series(replay: "Replay") -> dict[str, Any]:
-    """What is plotted: the times, and lines with their names in every plot."""
+    """Return what is plotted: the times, and lines with their names in every plot."""
     every = max(1, -(-len(replay) // MOST_POINTS))
     names = [contact.name for contact in replay.mechanism.contacts]
     plots: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ from vigym.engine.kernels.collision import distance, kinds, links, watch
 from vigym.engine.kernels.collision.ground import ask, is_close
 from vigym.engine.kernels.collision.growth import MEMORY, NEAR, PHASES, SLOTS, ensure
 from vigym.engine.kernels.collision.handle import call_entry
-from vigym.engine.kernels.collision.manifold import COLUMNS, FOUND, GONE, KEY, WHEN
+from vigym.engine.kernels.collision.manifold import COLUMNS, FIRM, FOUND, GONE, KEY, OWNER_RADIUS, PARTNER_RADIUS, WHEN
 from vigym.engine.kernels.collision.overlap import STRIDE, allowed, gap_now, onset, relative_way, room_at, thickness
 from vigym.engine.kernels.collision.poses import LOOKS, PATH, along, three
 from vigym.engine.kernels.collision.slots import compliance_of, keep, keep_phases, leave_out, recall, write_slot
@@ -23,6 +23,7 @@ from vigym.engine.kernels.simd import rows, shared
 
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
 OUT, BACK = 1.0, 2.0  # features that others have taken the place of; such as have come back
+BELOW = 0.06  # of the radii of solids that are apart, as far as they may be below a plane that is to part them
 TRIES = 4  # parts of the way on which what solids have gone into is looked for
 
 
@@ -149,12 +150,16 @@ def replace_features(m, t, first, second, when, reach, count, lane):
     else:
         a, b = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
         last = count + kinds.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
-    known, changes = count, 0
+    known, changes, least = count, 0, allowed(m, first, second)
+    beside = room_at(m, t, first, second, 0.0, lane) > -least
     for k in range(known, last):
         found[k, WHEN, lane] = when
         old = place_of(found, 0, known, found[k, KEY, lane], lane)
-        new = old == known and gap_now(m, t, first, second, k, lane) > -allowed(m, first, second)
+        radii = found[k, OWNER_RADIUS, lane] + found[k, PARTNER_RADIUS, lane]
+        room = gap_now(m, t, first, second, k, lane)
+        new = old == known and room > -least
         found[k, GONE, lane] = 0.0 if new else OUT
+        found[k, FIRM, lane] = 1.0 if beside and room > (1.0 - BELOW) * radii else 0.0
         if new or (old < known and found[old, GONE, lane] == OUT):
             changes += 1
     if changes == 0:

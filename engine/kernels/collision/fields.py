@@ -6,7 +6,7 @@ from vigym.engine.kernels.collision.poses import LOOKS
 from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing
 
-SHAPE = ("code", "swap", "radius", "rim")  # of a feature, beside its points and directions, see between.py
+SHAPE = ("code", "swap", "radius", "rim", "firm")  # of a feature, beside its points and directions, see between.py
 STRUCK = ("struck", "came")  # of an impact that calls for a rebound, see impact.py
 PHASES = ("settled", "steady")
 COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
@@ -117,7 +117,7 @@ def slot_fields(features):
     own = {"feature": (12,), "place": (3,), "rows": (3, 6), "axes": (3, 3), "core0": (3,), "ci": (cone_pairs + 2,)}
     own |= {"seen": (6,)}  # point and normal at the end of the step
     flags = (
-        *("code", "swap", "present", "new", "radius", "rim", "key", "heft", "mass", "gap"),
+        *("code", "swap", "present", "new", "radius", "rim", "firm", "key", "heft", "mass", "gap"),
         *("give", "sunk", "usual_force", "grip", "lent", "astray"),
     )
     kept = {"ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}

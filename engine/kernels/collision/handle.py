@@ -23,8 +23,8 @@ FLOATS = (
     *("budget", "fresh", "heft", "mass"),
     *("collider_compliance", "collider_damping", "collider_friction", "collider_restitution"),
     *("memory_ca", "memory_came", "memory_cb", "memory_gap", "memory_impulse", "memory_key", "memory_normal"),
-    *("memory_code", "memory_feature", "memory_point", "memory_radius", "memory_rim", "memory_struck", "memory_swap"),
-    *("far_q", "far_x", "margin", "near_q", "near_x", "watch_couple", "watch_now", "watch_room"),
+    *("memory_code", "memory_feature", "memory_firm", "memory_point", "memory_radius", "memory_rim", "memory_struck"),
+    *("memory_swap", "far_q", "far_x", "margin", "near_q", "near_x", "watch_couple", "watch_now", "watch_room"),
     # scratch
     *("R", "centre", "gone", "head", "seen_q", "seen_x", "shifted", "stale"),
     *("V", "added", "again", "assumed", "counts", "energy", "energy0", "farther", "found", "found_V", "good"),
@@ -34,7 +34,7 @@ FLOATS = (
     *("pair_contact_acceleration", "pair_contact_force_scale", "pair_contact_weight"),
     *("pair_joined_mass", "pair_joined_weight", "pair_sags", "pierced", "q", "qn", "x", "xn"),
     *("phase", "phase_key", "phase_settled_ca", "phase_settled_cb", "phase_steady_ca", "phase_steady_cb"),
-    *("touch_code", "touch_feature", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
+    *("touch_code", "touch_feature", "touch_firm", "touch_gap", "touch_heft", "touch_key", "touch_mass"),
     *("touch_new", "touch_present", "touch_radius", "touch_rim", "touch_seen", "touch_swap"),
     *("whole_budget", "whole_energy", "whole_energy0", "whole_work"),
 )

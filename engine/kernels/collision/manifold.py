@@ -33,8 +33,8 @@ from vigym.engine.kernels.collision.space import (
 from vigym.engine.kernels.simd import shared
 
 FACE, EDGES, POINTS, LINE, RIM = 1.0, 2.0, 3.0, 4.0, 5.0
-CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 19
-OWNER_RADIUS, PARTNER_RADIUS = 17, 18
+CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 20
+OWNER_RADIUS, PARTNER_RADIUS, FIRM = 17, 18, 19
 FOUND = 64  # features of two solids, at most
 KEYS = 1 << 24  # more than there are for two solids
 SHALLOW, LEAST = 0.1, 1e-9  # sines of the angle at which edges cross: below, a point stands for the crossing; or none
@@ -50,7 +50,7 @@ def note(found, n, head, owner, partner, partner_way, owner_way):
         return n
     row = found[n]
     row[CODE], row[SWAP], row[KEY], row[WHEN], row[GONE] = head[0], head[1], head[2], 0.0, 0.0
-    row[OWNER_RADIUS] = row[PARTNER_RADIUS] = 0.0
+    row[OWNER_RADIUS] = row[PARTNER_RADIUS] = row[FIRM] = 0.0
     for k in range(3):
         row[OWNER + k], row[PARTNER + k] = owner[k], partner[k]
         row[PARTNER_WAY + k], row[OWNER_WAY + k] = partner_way[k], owner_way[k]

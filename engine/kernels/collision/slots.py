@@ -3,6 +3,7 @@
 from vigym.engine.kernels.collision import manifold
 from vigym.engine.kernels.collision.manifold import (
     CODE,
+    FIRM,
     KEY,
     KEYS,
     OWNER,
@@ -47,6 +48,7 @@ def write_slot(m, s, t, slot, couple, near, k, lane):
     rows(t, "touch_present")[slot, 0, lane] = 1.0
     rows(t, "touch_radius")[slot, 0, lane] = found[k, OWNER_RADIUS, lane] + found[k, PARTNER_RADIUS, lane]
     rows(t, "touch_rim")[slot, 0, lane] = found[k, OWNER_RADIUS, lane]
+    rows(t, "touch_firm")[slot, 0, lane] = found[k, FIRM, lane]
     rows(t, "touch_key")[slot, 0, lane] = 1.0 + KEYS * couple + found[k, KEY, lane]
     weigh(m, s, t, slot, i, j, lane)
     give_law(m, s, t, slot, couple, lane)
@@ -125,6 +127,7 @@ def leave_out(m, s, t, slot, couple, near, lane):
     rows(t, "touch_new")[slot, 0, lane] = 1.0
     rows(t, "touch_radius")[slot, 0, lane] = 0.0
     rows(t, "touch_rim")[slot, 0, lane] = 0.0
+    rows(t, "touch_firm")[slot, 0, lane] = 0.0
     rows(t, "touch_key")[slot, 0, lane] = 0.0
     rows(t, "kept_friction")[slot, 0, lane] = 0.0
     rows(t, "kept_compliance")[slot, 0, lane] = 0.0
@@ -235,6 +238,7 @@ def keep(m, s, t, slot, k, lane):
     copy_block(rows(t, "touch_swap"), slot, rows(s, "memory_swap"), k, lane, False)
     copy_block(rows(t, "touch_radius"), slot, rows(s, "memory_radius"), k, lane, False)
     copy_block(rows(t, "touch_rim"), slot, rows(s, "memory_rim"), k, lane, False)
+    copy_block(rows(t, "touch_firm"), slot, rows(s, "memory_firm"), k, lane, False)
     seen = rows(t, "touch_seen")
     for d in range(3):
         rows(s, "memory_point")[k, d, lane] = seen[slot, d, lane]

@@ -1,0 +1,1 @@
+"""Sensors of robots: read after each step, for all environments at once."""
