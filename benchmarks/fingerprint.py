@@ -48,6 +48,11 @@ SCENES: dict[str, dict[str, Any]] = {
     "stack": {"bodies": 3},
     "pinch": {},
     "heap": {"bodies": 6},
+    "cubes": {"bodies": 4},
+    "coil": {"links": 10},
+    "gripper": {},
+    "ready": {},
+    "humanoid": {},
 }
 
 

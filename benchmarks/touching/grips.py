@@ -65,7 +65,7 @@ def panda_hand(side: float = 0.05) -> Mechanism:
         place = np.array([0, way * (open_ + 0.0075), -0.05])
         shapes = [Box((0.02, 0.015, 0.05), position=(0, 0, 0.0)), tip]
         start = place + np.array([0, 0, height])
-        m.add_body(name, mass=0.1, shapes=shapes, position=start, friction=0.8)
+        m.add_body(name, 0.1, (4e-5, 4e-5, 5e-6), shapes, position=start, friction=0.8)
         drive: dict[str, Any] = {"kp": 2e3, "kd": 50.0, "effort_limit": 20.0, "lower": 0.0, "upper": open_}
         m.add_joint(name, "prismatic", "hand", name, parent_anchor=place, axis=(0, -way, 0), **drive)
     add(m, "cube", Box((side, side, side)), (0, 0, side / 2), mass=0.1)

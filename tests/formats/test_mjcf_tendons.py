@@ -75,7 +75,7 @@ def test_equalities(equality, rest):
     ours = read_mjcf(robot(tendons, f"<equality>{equality}</equality>"))
     sim = Simulator(ours.mechanism, dt=0.01, compiled=False)
     sim.set_joint_state(sim.joint_positions())
-    for _ in range(20):
+    for _ in range(8):
         sim.step(**ours.controls([0.3]))
     (x, y, z), start = ours.coordinates(sim)[0][0], ours.qpos0
     assert abs(x - start[0]) > 1e-3

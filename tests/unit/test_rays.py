@@ -126,7 +126,7 @@ def test_range_finders_turn_with_their_body():
     m.add_body("eye", 1.0, shapes=[Sphere(0.2)])
     m.add_body("ball", 1.0, shapes=[Sphere(0.5)])
     m.add_ground()
-    sim = Simulator(m, num_envs=2)
+    sim = Simulator(m, num_envs=2, compiled=False)
     q = turns(2)
     R = rotation_matrix(q)
     point = np.array([0.1, 0.2, 0.3])
