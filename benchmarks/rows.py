@@ -73,7 +73,8 @@ class Row:
         turns; apart: the same of as many simulations that share nothing, side by side.
     penetration: deepest, m; separation: largest of a joint's anchors, m; creep: of what should be at rest, m/s.
     iterations: of the solver, mean of a step; failures: steps that could not be solved; retried: steps that vigym could
-        solve only with relaxed contacts or in parts.
+        solve only with relaxed contacts or in parts; relaxed, cut: of these, the ones and the others (or both).
+    gained: largest rise of the energy of what nothing drives, in m of height of the whole weight.
     travel: horizontal, of the first body, m; energy_error: largest, of the energy there was to turn into motion.
     foot_error, travel_error: against the same engine's own fine steps; m, and relative.
     seconds: where no step is timed (start of a process). timing: what was timed. note: what went wrong.
@@ -101,6 +102,9 @@ class Row:
     iterations: float | None = None
     failures: int | None = None
     retried: int | None = None
+    relaxed: int | None = None
+    cut: int | None = None
+    gained: float | None = None
     travel: float | None = None
     energy_error: float | None = None
     foot_error: float | None = None
@@ -116,7 +120,10 @@ class Row:
 
 
 COLUMNS = [column.name for column in fields(Row)]
-INTEGERS, TEXTS = {"size", "num_envs", "threads", "steps", "failures", "retried"}, {"suite", "scene", "engine", "mode"}
+INTEGERS, TEXTS = (
+    {"size", "num_envs", "threads", "steps", "failures", "retried", "relaxed", "cut"},
+    {"suite", "scene", "engine", "mode"},
+)
 TEXTS |= {"status", "timing", "note"}
 
 

@@ -100,6 +100,14 @@ class Runner(ABC):
         """Environments in which the last step was solved, but not at once, exactly and whole."""
         return 0
 
+    def relaxed(self) -> int:
+        """Environments in which the last step was solved with bounded friction."""
+        return 0
+
+    def cut(self) -> int:
+        """Environments in which the last step was made in parts."""
+        return 0
+
 
 class Vigym(Runner):
     """tolerance: largest residual of a converged step; the paper's by default. cone: as in `Simulator`."""
@@ -177,3 +185,11 @@ class Vigym(Runner):
     def retried(self) -> int:
         status = self.sim.status
         return int((status.converged & ((status.relaxed > 0) | (status.substeps > 1))).sum())
+
+    def relaxed(self) -> int:
+        status = self.sim.status
+        return int((status.converged & (status.relaxed > 0)).sum())
+
+    def cut(self) -> int:
+        status = self.sim.status
+        return int((status.converged & (status.substeps > 1)).sum())

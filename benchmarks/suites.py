@@ -109,6 +109,25 @@ def touching(quick: bool) -> list[Job]:
         for scene, sizes in (("stack", [5] if quick else [5, 20]), ("heap", [9] if quick else [9, 27])):
             jobs += jobs_of("touching", mode, scene, *({"bodies": n} for n in sizes))
         jobs += jobs_of("touching", mode, "pinch", *({"dt": dt} for dt in ((0.01,) if quick else (0.002, 0.01))))
+    return jobs + crowds(quick)
+
+
+def crowds(quick: bool) -> list[Job]:
+    """How the time of bodies that touch grows, alone and in batches, and what it costs a robot to be ready for it."""
+    jobs, batch = [], 16 if quick else 64
+    for mode in (VIGYM, MUJOCO):
+        jobs += jobs_of("touching", mode, "cubes", {"bodies": 9 if quick else 27})
+        for num_envs in (1, batch):
+            for on in ("nothing", "itself", "plane", "field"):
+                jobs += jobs_of("touching", mode, "ready", {"on": on}, num_envs=num_envs)
+            if not quick:
+                jobs += jobs_of("touching", mode, "gripper", {}, num_envs=num_envs)
+                jobs += jobs_of("touching", mode, "humanoid", {}, num_envs=num_envs)
+        if not quick:
+            jobs += jobs_of("touching", mode, "coil", *({"links": n} for n in (10, 30, 100, 300, 1000)))
+            jobs += jobs_of("touching", mode, "stack", *({"bodies": n} for n in (2, 10, 50)))
+            jobs += jobs_of("touching", mode, "stack", {"bodies": 20}, num_envs=batch)
+            jobs += jobs_of("touching", mode, "heap", *({"bodies": n} for n in (50, 100)))
     return jobs
 
 

@@ -93,14 +93,14 @@ def by_step(rows: Sequence[Row]) -> str:
 def touching(rows: Sequence[Row]) -> str:
     """Bodies that touch each other, one line a scene, size, time step and engine."""
     lines = []
-    for row in sorted(rows, key=lambda row: (row.scene, row.size, row.dt or 0.0)):
-        name = f"{row.scene} {row.size or ''}".strip()
-        figures = [number(row.penetration, 2, 1e-3), number(row.creep, 2, 1e-3), number(row.iterations)]
-        steps = [number(row.failures), number(row.retried)]
+    for row in sorted(rows, key=lambda row: (row.scene, row.size, row.dt or 0.0, row.num_envs)):
+        batch = f"x {row.num_envs}" if row.num_envs > 1 else ""
+        name = f"{row.scene} {row.size or ''} {batch}".replace("  ", " ").strip()
+        figures = [number(row.penetration, 2, 1e-3), number(row.creep, 2, 1e-3), number(row.gained, 2, 1e-3)]
+        steps = [number(row.iterations), number(row.failures), number(row.relaxed), number(row.cut)]
         lines.append([name, number(row.dt, 3, 1e-3), row.label, time_of(row), *figures, *steps])
-    return markdown(
-        ["scene", "step ms", "engine", "us a step", "deepest mm", "creep mm/s", "iterations", "failed", RARE], lines
-    )
+    header = ["scene", "step ms", "engine", "us a step", "deepest mm", "creep mm/s", "gained mm", "iterations"]
+    return markdown([*header, "failed", "relaxed", "cut"], lines)
 
 
 def accuracy(rows: Sequence[Row]) -> str:

@@ -70,8 +70,9 @@ def observe(engine: Runner, row: Row) -> None:
     scene, measures = engine.scene, Measures(engine.scene.mechanism)
     every = max(1, engine.steps // LOOKS)
     engine.reset()
-    iterations, gap, energies = [], np.inf, [engine.energy()] if scene.conserves else []
-    row.failures = row.retried = 0
+    passive = scene.targets is None and scene.torques is None
+    iterations, gap, energies = [], np.inf, [engine.energy()] if passive else []
+    row.failures = row.retried = row.relaxed = row.cut = 0
     first = last = middle = scene.start.x
     row.separation = 0.0 if engine.poses() is not None else None
     for k in range(engine.steps):
@@ -79,6 +80,8 @@ def observe(engine: Runner, row: Row) -> None:
         iterations.append(engine.iterations())
         row.failures += engine.failures()
         row.retried += engine.retried()
+        row.relaxed += engine.relaxed()
+        row.cut += engine.cut()
         if (k + 1) % every:
             continue
         told = engine.gap()
@@ -92,13 +95,16 @@ def observe(engine: Runner, row: Row) -> None:
             if not np.isfinite(last).all() or np.abs(last).max() > FASTEST * engine.dt * engine.steps + 1e4:
                 row.status, row.note = "diverged", f"at step {k + 1}"
                 break
-        if scene.conserves:
+        if passive:
             energies.append(engine.energy())
     row.penetration = max(0.0, -gap) if np.isfinite(gap) else None
     if scene.rests and row.separation is not None:
         row.creep = float(np.linalg.norm(last - middle, axis=-1).max() / (0.5 * engine.steps * engine.dt))
     row.iterations = None if iterations[0] is None else float(np.mean([i or 0.0 for i in iterations]))
     row.travel = None if row.separation is None else float(np.hypot(*(last[0] - first[0])[:2]))
+    if passive and None not in energies:
+        known = np.array(energies, float)
+        row.gained = float((known - np.minimum.accumulate(known)).max()) / weight(scene) if weight(scene) else None
     if scene.conserves and None not in energies:
         row.energy_error = float(np.abs(np.array(energies, float) - energies[0]).max() / available(scene))
     if max(row.penetration or 0.0, row.separation or 0.0) > ABSURD and row.status == "ok":
@@ -108,11 +114,14 @@ def observe(engine: Runner, row: Row) -> None:
         row.status, row.note = "diverged", row.note or f"{row.failures} warnings of bad accelerations"
 
 
+def weight(scene: Scene) -> float:
+    """Weight of all bodies, N."""
+    return sum(body.mass for body in scene.mechanism.bodies) * float(np.linalg.norm(scene.mechanism.gravity))
+
+
 def available(scene: Scene) -> float:
     """Energy that the scene's start has above hanging straight down, J: weight times half the length."""
-    mass = sum(body.mass for body in scene.mechanism.bodies)
-    reach = np.abs(scene.start.x[:, 0]).mean()
-    return mass * float(np.linalg.norm(scene.mechanism.gravity)) * reach
+    return weight(scene) * float(np.abs(scene.start.x[:, 0]).mean())
 
 
 def speed(job: Job) -> list[Row]:

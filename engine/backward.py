@@ -51,7 +51,7 @@ class Backward:
         self, tape: Tape, cotangent: ArrayLike | Mapping[str, ArrayLike], names: Sequence[str], out: Pulled | None
     ) -> Pulled:
         """See `Simulator.rollout_vjp`."""
-        one, names = self.one, self.one.inputs(names)
+        one, names = self.one, self.one.without_kept(self.one.inputs(names))
         bars = self._bars(tape, cotangent)
         tape.rewind(one.sim._lanes)
         shape: tuple[int, ...] = (tape.steps, tape.num_envs)

@@ -14,7 +14,7 @@ from vigym.engine.joint import WORLD
 from vigym.engine.kernels.collision import asking, distance, ground_distance, hull_distance, rounds
 from vigym.engine.kernels.collision.ground import seen_from
 from vigym.engine.kernels.collision.manifold import KEYS
-from vigym.engine.lanes import LANES, Lanes
+from vigym.engine.lanes import Lanes
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model
 from vigym.engine.rotation import Array, multiply, rotate, rotation_matrix
@@ -65,7 +65,7 @@ def remembered(lanes: Lanes, which: Iterable[int], sizes: Mapping[str, int]) -> 
     (k,)."""
     parts = {"env": [np.zeros(0)]} | {name: [np.zeros((0, size))] for name, size in sizes.items()}
     for number in which:
-        group, lane = divmod(number, LANES)
+        group, lane = divmod(number, lanes.lanes)
         memory = lanes.memory(group)
         if not memory or lanes.row("fresh", number):
             continue

@@ -6,7 +6,7 @@ mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py). 
 the product of those of its parts (retraced.py); backward.py has those of rollouts.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from sys import getrefcount
 
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine import gradients as slow
+from vigym.engine import inputs as given
 from vigym.engine import parameters
-from vigym.engine.controls import CONTROLS
 from vigym.engine.derived import Gradients, Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.linearised import Flow, Linearised
@@ -37,7 +37,6 @@ WITHOUT = {
 }
 WORD = "<U9"
 NOBODY = np.zeros(0, np.int64)
-SEVERAL = {"force": 3, "torque": 3, "inertia": 6}  # numbers a body
 
 
 class Derivatives:
@@ -120,27 +119,27 @@ class Derivatives:
         """Names of all inputs, "state" and "effort" first, checked."""
         words(names, "inputs", InputError)
         for name in names:
-            if name in parameters.OF_COLLIDERS:
-                raise InputError(f"there are no derivatives by {name!r} yet: laws of colliders take no part in them")
-            if name not in ("state", "gravity", *CONTROLS):
-                parameters.shape(self.sim.model, name)  # InputError if there is no such parameter
+            given.check(self.sim.model, name)
         return list(dict.fromkeys(("state", "effort", *names)))
+
+    @staticmethod
+    def without_kept(names: list[str]) -> list[str]:
+        """The same names; InputError if what is kept beside the state is among them."""
+        for name in given.KEPT.keys() & names:
+            raise InputError(f"derivatives by {name!r} are those of a single step's state: sim.gradients and sim.vjp")
+        return names
 
     def size(self, name: str) -> int:
         """Numbers of an input in one environment, as the state store has them."""
-        model = self.sim.model
-        if name == "state":
-            return 12 * model.n_bodies
-        if name == "gravity":
-            return 3
-        if name in SEVERAL or name == "mass":
-            return SEVERAL.get(name, 1) * model.n_bodies
-        return model.n_contacts if name in parameters.OF_CONTACTS else model.n_axes
+        return given.size(self.sim.model, name)
 
     def flows(self, names: Iterable[str], arrays: Mapping[str, Array]) -> list[Flow]:
-        """Where the kernels write each input; a restitution that does nothing, as nothing rebounds, is nowhere."""
-        fields = {name: f"{parameters.FIELDS.get(name, name)}_bar" for name in names} | {"state": "before_bar"}
-        return [Flow(fields[name], arrays[name]) for name in names if name != "restitution" and arrays[name].size]
+        """Where the kernels write each input; those that they do not know, as a restitution where nothing rebounds,
+        are zero."""
+        for name in set(given.ALONE).intersection(names):
+            arrays[name][...] = 0.0
+        fields = {name: f"{given.FIELDS.get(name, name)}_bar" for name in names} | {"state": "before_bar"}
+        return [Flow(fields[name], arrays[name]) for name in names if name not in given.ALONE and arrays[name].size]
 
     def shaped(
         self, found: dict[str, Array], lead: tuple[int, ...], effort: Array, names: Sequence[str]
@@ -155,8 +154,12 @@ class Derivatives:
             if "effort_limit" in found:
                 found["effort_limit"] = found["effort_limit"] + found["effort"] * np.where(free, 0.0, sign)
             found["effort"] = found["effort"] * free
-        for name in found.keys() & SEVERAL.keys():
-            found[name] = found[name].reshape(*lead, sim.model.n_bodies, SEVERAL[name])
+        for name in found.keys() & given.SEVERAL.keys():
+            found[name] = found[name].reshape(*lead, sim.model.n_bodies, given.SEVERAL[name])
+        if "contact_point" in found:
+            found["contact_point"] = found["contact_point"].reshape(*lead, sim.model.n_contacts, 3)
+        if "last_dt" in found:
+            found["last_dt"] = found["last_dt"][..., 0]
         if "inertia" in found:  # a change of both entries of a symmetric pair is half from each
             half = np.where(np.eye(3).ravel() > 0, 1.0, 0.5)
             nine = found["inertia"][..., parameters.NINE] * half
@@ -203,16 +206,26 @@ class Derivatives:
             for array in memory.values():
                 array[...] = 0.0
         found = {name: np.moveaxis(array, 0, 1) for name, array in memory.items()}
-        envs = self.slow_ones(status)
-        if len(envs):
-            for name, value in self.blocks(list(found), envs).items():
+        for envs, some in self._beside(status, found):
+            for name, value in self.blocks(some, envs).items():
                 found[name][envs] = value
         without(status, found.values())
         return found
 
+    def _beside(
+        self, status: NDArray[np.str_], names: Iterable[str]
+    ) -> Iterator[tuple[NDArray[np.int64], Sequence[str]]]:
+        """Environments, and inputs of theirs, of which the kernels do not give derivatives."""
+        envs, names = self.slow_ones(status), list(names)
+        kept = [name for name in names if name in given.KEPT]
+        if len(envs):
+            yield envs, names
+        if kept:
+            yield np.setdiff1d(np.flatnonzero(worth(status)), envs), kept
+
     def _joint_gradients(self, names: Sequence[str], out: Gradients | None) -> Gradients:
         """The same in joint coordinates, see `Simulator.gradients`."""
-        names, status, sim = self.inputs(names), self.status(), self.sim
+        names, status, sim = self.without_kept(self.inputs(names)), self.status(), self.sim
         inward, columns = self._joint_units
         rows, axes = len(inward[0].array), sim.model.n_axes
         others = [name for name in stored(names) if name != "state"]
@@ -271,8 +284,6 @@ class Derivatives:
         fits = {name: array.shape for name, array in self._spare.items()} == dict(shapes)
         if not fits or max(references(self._spare)) > UNSEEN:
             self._spare = {name: np.zeros(shape) for name, shape in shapes.items()}
-        elif "restitution" in self._spare:
-            self._spare["restitution"][...] = 0.0
         return dict(self._spare)
 
     # -------------------------------------------------------------------------------------------- products
@@ -287,9 +298,8 @@ class Derivatives:
             wide = len(names) > 2
             self.lanes.pull(1, [Flow("after_bar", bar[None])], self.flows(arrays, arrays), by_parameters=wide)
         found = {name: array[0] for name, array in arrays.items()}
-        envs = self.slow_ones(status)
-        if len(envs):
-            for name, value in self.blocks(list(found), envs).items():
+        for envs, some in self._beside(status, found):
+            for name, value in self.blocks(some, envs).items():
                 found[name][envs] = np.einsum("er,erc->ec", bar[envs], value)
         without(status, found.values())
         return finished(self.shaped(found, (sim.num_envs,), sim._lanes.values("effort"), names), status, out)
@@ -301,7 +311,7 @@ class Derivatives:
             raise InputError("jvp needs at least one change: state, effort, force, torque, target or target_velocity")
         status, arrays = self.status(), {}
         for name, value in changes.items():
-            shape = (n, 3) if name in SEVERAL else (self.size(name),)
+            shape = (n, 3) if name in given.SEVERAL else (self.size(name),)
             arrays[name] = batch(value, name, sim.num_envs, shape, InputError).reshape(sim.num_envs, -1)
         if sim._controls.clamps and "effort" in arrays:
             arrays["effort"] = arrays["effort"] * (np.abs(sim._lanes.values("effort")) < sim._controls.effort_limit())

@@ -11,11 +11,12 @@ the next.
 """
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vigym.engine import parameters
+from vigym.engine.inputs import entries
 from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
 from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, measure, residual, start, substitute
 from vigym.engine.kernels.quaternion import matrix, matvec, store
@@ -32,23 +33,18 @@ MOST_LANES = 2048  # that run at once: what they need of memory grows with their
 BEFORE = ("x", "q", "v", "w", "h0", "angle", "rate", "struck")  # whose values before the last step are kept
 UNKNOWNS = ("wrench", "ca", "cb", "la", "lb", "dry")
 
+OF_MODEL = ("point", "radius")  # fields that all environments share
+
 Step = tuple[str, int, int]  # one input: a field, an entity of it, a column
 Stores = Sequence[tuple[Group, Group]]  # state and scratch: of complex numbers, of real ones
 INTEGERS = ("room", "columns_of")  # of the state store, which are not of environments
-
-
-def steps_of(sim: Stepped, name: str) -> list[Step]:
-    """The inputs that make up a control or a parameter, in the order of its array."""
-    field = parameters.FIELDS.get(name, name)
-    _, entities, columns, _ = getattr(sim._lanes.store, field).shape
-    return [(field, entity, column) for entity in range(entities) for column in range(columns)]
 
 
 def gradients(sim: Stepped, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
     """Derivatives of the last step of the environments `envs` by "state" and by the inputs `names`: (len(envs),
     12 n_bodies, numbers of the input), each as the state store has it."""
     bodies = 12 * sim.model.n_bodies
-    steps = {name: steps_of(sim, name) for name in names if name != "state"}
+    steps = {name: entries(sim.model, name) for name in names if name != "state"}
     flat = [step for group in steps.values() for step in group]
     fields = {name: sim._get(name) for name in sim._lanes.store.fields if name not in INTEGERS}
     columns = np.zeros((len(envs), bodies, bodies + len(flat)))
@@ -83,10 +79,12 @@ def _columns(sim: Stepped, first: int, fields: dict[str, Array], steps: Sequence
     if model.touches:
         recall_contacts(sim._lanes, first, m, real_s, real_t)
         copy_contacts(real_t, t)
-    perturb(s, steps)
+    moved = perturb(m, s, steps)
     with np.errstate(all="ignore"):
+        begin_step(m, s, t)
+        move_coordinates(m, s, t)
         for phase in impact.SOLVES if fields["rebounds"].any() else impact.SOLVES[-1:]:
-            differentiate(m, stores, phase, sim.dt, fields, inputs + 1)
+            differentiate((moved, m), stores, phase, sim.dt, fields, inputs + 1)
             if phase.prefix:
                 pass_on(m, stores, phase.prefix, inputs + 1)
     out = np.zeros((lanes, n, 12))
@@ -97,15 +95,13 @@ def _columns(sim: Stepped, first: int, fields: dict[str, Array], steps: Sequence
 
 
 def differentiate(
-    m: Group, stores: Stores, phase: impact.Phase, dt: float, fields: dict[str, Array], times: int
+    models: Sequence[Group], stores: Stores, phase: impact.Phase, dt: float, fields: dict[str, Array], times: int
 ) -> None:
     """Solve for the changes of all unknowns, at the solution of one phase of the last step (of the step itself in
     environments without a rebound)."""
     (_, t), (real_s, real_t) = stores
-    for k, (state, scratch) in enumerate(stores):
+    for m, (state, scratch) in zip(models, stores, strict=True):
         begin_step(m, state, scratch)
-        if k == 0:
-            move_coordinates(m, state, scratch)
         scratch.h, scratch.live = dt, 1.0
         start(m, state, scratch)
         if m.features.bounce:
@@ -160,8 +156,8 @@ def before(s: Group, fields: dict[str, Array], times: int) -> None:
         setattr(s, name, getattr(s, f"old_{name}"))
 
 
-def perturb(s: Group, steps: Sequence[Step]) -> None:
-    """An imaginary step of input k in lane k of every environment."""
+def perturb(m: Group, s: Group, steps: Sequence[Step]) -> Group:
+    """An imaginary step of input k in lane k of every environment; returns the model with those that are its."""
     inputs = 12 * len(s.x) + len(steps)
     for i in range(len(s.x)):
         for k in range(3):
@@ -171,8 +167,20 @@ def perturb(s: Group, steps: Sequence[Step]) -> None:
             s.q[i, :, lanes[1]] += 1j * STEP * multiply(s.q[i, :, lanes[1]].real.T, half).T
             s.v[i, k, lanes[2]] += 1j * STEP
             s.w[i, k, lanes[3]] += 1j * STEP
+    moved, lanes = copy(m), s.h0.size
     for k, (name, entity, column) in enumerate(steps):
-        getattr(s, name)[entity, column, 12 * len(s.x) + k :: inputs + 1] += 1j * STEP
+        lane = slice(12 * len(s.x) + k, None, inputs + 1)
+        if name == "h0":
+            length = s.h0
+            length[lane] += 1j * STEP
+            s.h0 = length
+        elif name in OF_MODEL:
+            if getattr(moved, name) is getattr(m, name):
+                moved.__dict__[name] = np.repeat(getattr(m, name)[..., None] + 0j, lanes, axis=-1)
+            getattr(moved, name)[entity, column, lane] += 1j * STEP
+        else:
+            getattr(s, name)[entity, column, lane] += 1j * STEP
+    return moved
 
 
 def move_coordinates(m: Group, s: Group, t: Group) -> None:
@@ -183,8 +191,8 @@ def move_coordinates(m: Group, s: Group, t: Group) -> None:
     earlier = coordinates_at(m, t, [x for x, _ in poses], [q for _, q in poses])
     for a, coordinate in now.items():
         moved = np.imag(coordinate)
-        s.angle[a, 0] = s.angle[a, 0].real + 1j * moved
-        s.rate[a, 0] = s.rate[a, 0].real + 1j * (moved - np.imag(earlier[a])) / s.h0
+        s.angle[a, 0] += 1j * moved
+        s.rate[a, 0] += 1j * (moved - np.imag(earlier[a])) / s.h0.real
 
 
 def coordinates_at(m: Group, t: Group, x: Sequence[Array], q: Sequence[Array]) -> dict[int, Array]:
@@ -207,7 +215,7 @@ def pose_before(s: Group, i: int) -> tuple[Array, Array]:
     """The pose from which body i came."""
     om = matvec(matrix(list(s.q[i])), list(s.w[i]))
     back = [-value for value in s.v[i]], [-value for value in om]
-    x, q = integrator.advance(s.h0, (list(s.x[i]), list(s.q[i])), back)
+    x, q = integrator.advance(s.h0.real, (list(s.x[i]), list(s.q[i])), back)
     return np.array(x), np.array(q)
 
 

@@ -34,13 +34,8 @@ class Track(NamedTuple):
     array: Array
 
 
-def groups_of(env: Indices) -> Indices:
-    """Numbers of the lane groups that have the environments `env`, each once."""
-    return env // LANES if len(env) == 1 else np.unique(env // LANES)
-
-
 class Lanes:
-    """Constants, states and scratch memory of `num_envs` environments in groups of LANES, and the threads' shares.
+    """Constants, states and scratch memory of `num_envs` environments in groups of `lanes`, and the threads' shares.
 
     steps: that the last call has made, in all environments but those that failed
     turn, readers: for whoever writes into the state, and for those who only read but need the scratch memory for it:
@@ -50,13 +45,14 @@ class Lanes:
     def __init__(self, model: Model, options: Options, num_envs: int, num_threads: int, compiled: bool) -> None:
         if compiled:
             jit.check_enabled()
-        groups = -(-num_envs // LANES)
+        self.lanes = 1 if model.crowded else LANES
+        groups = -(-num_envs // self.lanes)
         sizes, features = model.sizes, model.features
         self.num_envs, self.compiled = num_envs, compiled
         self.constants = model.constants(options)
-        self.store = layout.state_store(features, sizes, LANES, groups)
+        self.store = layout.state_store(features, sizes, self.lanes, groups)
         threads = min(num_threads, groups)
-        self.scratch = [layout.scratch_store(features, sizes, LANES) for _ in range(threads)]
+        self.scratch = [layout.scratch_store(features, sizes, self.lanes) for _ in range(threads)]
         if features.touches:
             self._grower = growth.grower(self.store, self.scratch)
             for thread, scratch in enumerate(self.scratch):
@@ -88,7 +84,7 @@ class Lanes:
     def get(self, name: str) -> Array:
         """A copy of a field, (num_envs, n, k), or (num_envs,) of a single number."""
         rows = self._rows[name]
-        return rows.copy().reshape(len(rows) * LANES, *rows.shape[2:])[: self.num_envs]
+        return rows.copy().reshape(len(rows) * self.lanes, *rows.shape[2:])[: self.num_envs]
 
     def live(self, name: str) -> Array:
         """A view of a field, (groups, lanes, n, k), or (groups, lanes) of a single number; not to be written to."""
@@ -112,20 +108,24 @@ class Lanes:
 
     def row(self, name: str, env: int) -> Array:
         """A copy of a field of one environment, (n, k)."""
-        return self._rows[name][divmod(env, LANES)].copy()
+        return self._rows[name][divmod(env, self.lanes)].copy()
 
     def set(self, name: str, value: Array) -> None:
         """Write (num_envs, n, k), or (num_envs, n) if the field has one column."""
         rows = self._rows[name]
-        full, rest = divmod(self.num_envs, LANES)
+        full, rest = divmod(self.num_envs, self.lanes)
         if full:
-            rows[:full] = value[: full * LANES].reshape(full, LANES, *rows.shape[2:])
+            rows[:full] = value[: full * self.lanes].reshape(full, self.lanes, *rows.shape[2:])
         if rest:
-            rows[full, :rest] = value[full * LANES :].reshape(rest, *rows.shape[2:])
+            rows[full, :rest] = value[full * self.lanes :].reshape(rest, *rows.shape[2:])
+
+    def groups_of(self, env: Indices) -> Indices:
+        """Numbers of the lane groups that have the environments `env`, each once."""
+        return env // self.lanes if len(env) == 1 else np.unique(env // self.lanes)
 
     def put(self, env: Indices, **fields: Array | float) -> None:
         """Write (len(env), n, k), or what can be broadcast to that, into fields of the environments `env`."""
-        group, lane = np.divmod(env, LANES)
+        group, lane = np.divmod(env, self.lanes)
         where: Any = (group, lane)
         if len(env) == 1:  # a slice takes a quarter of the time
             where = int(group[0]), slice(int(lane[0]), int(lane[0]) + 1)
@@ -141,7 +141,7 @@ class Lanes:
     def forget(self, env: Indices) -> None:
         """Forget the contacts between the bodies of the environments `env`."""
         if self.store.features.touches:
-            for group, lane in zip(*np.divmod(env, LANES), strict=True):
+            for group, lane in zip(*np.divmod(env, self.lanes), strict=True):
                 self.memory(group)["memory_key"][:, 0, lane] = 0.0
 
     def elapsed(self) -> Indices:
@@ -247,7 +247,7 @@ class Lanes:
         whole = env is None or len(env) == self.num_envs
         spans = [(0, self.store.groups)]
         if env is not None and not whole:
-            spans = [(group, group + 1) for group in groups_of(env).tolist()]
+            spans = [(group, group + 1) for group in self.groups_of(env).tolist()]
         with self.readers, self.turn.taken():
             if self.is_published and env is None:
                 return
@@ -263,7 +263,7 @@ class Lanes:
     @contextmanager
     def undone(self, env: Indices, *, always: bool = False) -> Iterator[None]:
         """Undo what a block changes of the environments `env` if it raises (or is interrupted), or `always`."""
-        groups = groups_of(env)
+        groups = self.groups_of(env)
         slab, is_published = self.store.slab[groups], self.is_published
         memories = [{name: field.copy() for name, field in self.memory(group).items()} for group in groups]
         done = False
@@ -285,7 +285,7 @@ class Lanes:
         """
         self.is_published = False
         tracks = [track._replace(array=np.ascontiguousarray(track.array)) for track in (*inward, *outward)]
-        head = [self.num_envs, LANES, self.store.slab.strides[0], len(inward), len(outward)]
+        head = [self.num_envs, self.lanes, self.store.slab.strides[0], len(inward), len(outward)]
         places = [self.place(track) for track in tracks]
         for done, size in parts(steps, self._first_part):
             script = list(head)
@@ -297,7 +297,7 @@ class Lanes:
     def place(self, track: Track) -> tuple[int, ...]:
         """A field of the states in a script, see kernels/threads.py."""
         start, end, _ = self.store.fields[track.field]
-        n = (end - start) // LANES
+        n = (end - start) // self.lanes
         return -1, self.store.slab.ctypes.data + WORD * start, track.array.ctypes.data, n, n, n * self.num_envs
 
     @cached_property

@@ -19,7 +19,7 @@ from vigym.engine.kernels.joint import GEAR
 from vigym.engine.kernels.store import Features, Group, Store
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.terrain import terrain_of
-from vigym.engine.watching import watch_tables
+from vigym.engine.watching import is_crowded, watch_tables
 
 PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_velocity", "armature")
 # Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
@@ -82,6 +82,7 @@ class Model:
         self.held = self._held_contacts()
         self.colliders, self.couples = self.mechanism.colliders, self.mechanism.couples
         self.touches, self.own_laws = bool(self.couples), self.mechanism.pair_laws
+        self.crowded = self.touches and is_crowded(connected(self.mechanism), self.tied)
         self.pair_laws = [
             pair_law(self.colliders[a], self.colliders[b], own)
             for (a, b), own in zip(self.couples, self.own_laws, strict=True)
@@ -124,6 +125,7 @@ class Model:
             n_nodes=self.n_bodies + len(self.loops.parts),
             n_ends=2 * (len(self.loops.joints) + sum(terms)),
             n_terms=sum(terms),
+            own_order=self.crowded and not self.loops.parts,
             **(self.terrain.sizes | self.hulls.sizes),
         )
         numbers = [j for j, joint in enumerate(mechanism.joints) if joint.kind != "floating"]
@@ -245,8 +247,7 @@ class Model:
 
     def _collider_tables(self, m: Group, sizes: np.ndarray) -> None:
         """Solids, and which of them may touch."""
-        m.usual[:], m.sequence[:] = sizes, self._sequence()
-        m.rank[m.sequence] = np.arange(len(m.sequence))
+        m.usual[:], m.usual_sequence[:], m.own_order = sizes, self._sequence(), int(self.sizes.own_order)
         m.bounces, m.wedged[:-1, 0], m.reach[:, 1] = int(self.features.bounce), self.tied, np.inf
         self.terrain.write(m)
         self.hulls.write(m)
@@ -270,8 +271,7 @@ class Model:
         return found[:-1]
 
     def heft(self, mass: np.ndarray) -> np.ndarray:
-        """Mass of all that joints connect with each body over that of the mechanism as it was built, for masses
-        (..., n_bodies)."""
+        """Mass of all that joints connect with each body over that when it was built, for masses (..., n_bodies)."""
         parts = connected(self.mechanism)
         same = (parts[:, None] == parts).astype(float)
         return mass @ same / (np.array([body.mass for body in self.mechanism.bodies]) @ same)

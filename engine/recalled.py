@@ -6,16 +6,16 @@ from vigym.engine.kernels.collision import links, slots
 from vigym.engine.kernels.collision.fields import SHAPE
 from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.kernels.store import Group
-from vigym.engine.lanes import LANES, Lanes
+from vigym.engine.lanes import Lanes
 
 COUNTS = ("n_slots", "n_near", "n_blocks", "n_links")
-TABLES = ("first_link", "link_count", "first_fill", "own_block", "has_own")
+TABLES = ("first_link", "link_count", "first_fill", "own_block", "has_own", "order", "sequence", "rank")
 
 
 def recall_contacts(lanes: Lanes, env: int, m: Group, s: Group, t: Group) -> None:
     """Write the contacts that environment `env` had in its last step into the slots of all lanes of `t`, with their
     links; of real numbers."""
-    group, lane = divmod(env, LANES)
+    group, lane = divmod(env, lanes.lanes)
     memory = {name: field[..., lane] for name, field in lanes.memory(group).items()}
     keys = memory["memory_key"][:, 0]
     keys = keys[keys > 0.0]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vigym.engine.gradients import BEFORE
+from vigym.engine.inputs import KEPT
 from vigym.engine.kernels.contact import TICKS
 from vigym.engine.rotation import Array
 from vigym.engine.twin import Stepped, Twin
@@ -82,7 +83,9 @@ class Retraced:
             twin.set_length(length)
             part = one.jacobians(["state", *(name for name in names if name != "state")])
             for name in names:
-                if name != "state":
+                if name in KEPT:  # before the first part
+                    found[name] = ahead @ part[name]
+                elif name != "state":
                     found[name] += ahead @ part[name]
             ahead = ahead @ part["state"]
         return found | ({"state": ahead} if "state" in names else {})

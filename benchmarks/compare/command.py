@@ -12,6 +12,7 @@ from vigym.benchmarks import machine
 from vigym.benchmarks.compare import scenes
 from vigym.benchmarks.compare.cases import CASES, Case
 from vigym.benchmarks.compare.record import LEFT, TOUCH
+from vigym.benchmarks.elbow.data import is_elbow
 from vigym.benchmarks.tosses.data import load
 from vigym.engine.durable import write_whole
 from vigym.engine.errors import InputError
@@ -49,7 +50,8 @@ def compare(
     Args:
         names: Scenes to compare, all unless given; "tosses" are the real ones, which need `data`.
         quick: Shorter scenes at two time steps, and a small fit: less than a minute.
-        data: File of the tosses (.npz), as `python -m vigym.benchmarks.tosses.convert` makes it.
+        data: File of the tosses (.npz), as `python -m vigym.benchmarks.tosses.convert` makes it; or of two bricks on
+            a hinge (benchmarks/elbow/data.py), whose page is elbow.md.
         out: Folder for the files; docs/comparison unless given, or quick-comparison for quick ones.
         substeps: Of a frame of the tosses.
         budget: Sets of parameters that engines are tried with, for each parameter they have; 6 in the quick form.
@@ -64,13 +66,18 @@ def compare(
     if data is not None and names and "tosses" not in names:
         sys.exit("--data is for the tosses: vigym compare tosses --data FILE")
     try:
-        if data is not None:
+        linked = data is not None and is_elbow(data)
+        if data is not None and not linked:
             load(data)
         out = out or Path("quick-comparison" if quick else "docs/comparison")
         out.mkdir(parents=True, exist_ok=True)
         chosen = [case for name, case in CASES.items() if not names or name in names]
         run_scenes([case.quick() if quick else case for case in chosen], out, complete=not names, quick=quick)
-        if data is not None:
+        if data is not None and linked:
+            from vigym.benchmarks.elbow import report as elbow
+
+            print(elbow.report(data, out, substeps, 4 if quick else min(budget, 32), quick=quick))
+        elif data is not None:
             from vigym.benchmarks.tosses.report import report
 
             print(report(data, out, substeps, 6 if quick else budget, quick=quick, trials=trials))

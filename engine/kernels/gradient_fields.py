@@ -9,7 +9,7 @@ BAR_AXES = (
     *("dry_friction", "velocity_limit", "no_load_speed"),
 )
 BAR_BODIES = {"force": 3, "torque": 3, "mass": 1, "inertia": 6}
-BAR_CONTACTS = ("friction", "compliance", "contact_damping", "offset")
+BAR_CONTACTS = {"friction": 1, "compliance": 1, "contact_damping": 1, "offset": 1, "point": 3, "radius": 1}
 
 
 def gradient_fields(features, size):
@@ -43,7 +43,7 @@ def gradient_fields(features, size):
         "velocity_bar": (a, 1),
         **{f"{name}_bar": (a, 1) for name in BAR_AXES},
         **{f"{name}_bar": (n, size) for name, size in BAR_BODIES.items()},
-        **{f"{name}_bar": (c, 1) for name in BAR_CONTACTS},
+        **{f"{name}_bar": (c, size) for name, size in BAR_CONTACTS.items()},
         # changes in, of all that has a bar, and out
         "before_dot": (n, 12),
         "after_dot": (n, 12),

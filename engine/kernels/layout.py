@@ -53,6 +53,7 @@ class Sizes(NamedTuple):
     hull_integers: int = 1
     n_ends: int = 0
     n_terms: int = 0
+    own_order: bool = False  # bodies are eliminated in an order that follows what touches
 
 
 COUNTS = (

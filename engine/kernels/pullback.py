@@ -351,8 +351,7 @@ def parameters_contact(kind, m, s, t, c):
     gamma = t.ca[c][cone.NORMAL] + 0.0
     rows = [gamma * contact.roughness(s, c) if k == cone.RADIUS else 0.0 for k in range(6)]
     change, _, _ = contact.response(m, s, t, c, contact.NOTHING, rows, 0.0, [0.0, 0.0])
-    compliance = damping = 0.0
-    offset = -1.0 * gap
+    compliance = damping = press = 0.0
     if m.features.soft:
         K, d, give = s.compliance[c][0], s.contact_damping[c][0], t.give[c][0]
         share = 1.0 / (1.0 + K * d * t.rate)
@@ -361,11 +360,33 @@ def parameters_contact(kind, m, s, t, c):
         # give = K share, sunk = d/h give deep
         compliance = gap * (share * share * (gamma - d * t.rate * deep))
         damping = gap * (t.rate * share * share * (-1.0 * K * K * gamma - K * deep))
-        offset = offset + gap * select(less(t.sunk[c][0], 0.0), d * t.rate * give, 0.0)
+        press = gap * select(less(t.sunk[c][0], 0.0), d * t.rate * give, 0.0)
     for field, value in (
         (t.friction_bar, sum_of(x * y for x, y in zip(bar, change, strict=True))),
         (t.compliance_bar, compliance),
         (t.contact_damping_bar, damping),
-        (t.offset_bar, offset),
+        (t.offset_bar, press - gap),
     ):
         field[c][0] = select(sound, value, 0.0)
+    if geometry.of(kind).fixed_axes is not None:
+        point, radius = shape_bars(kind, m, s, t, c, press)
+        store(t.point_bar[c], [select(sound, value, 0.0) for value in point])
+        t.radius_bar[c][0] = select(sound, radius, 0.0)
+
+
+def shape_bars(kind, m, s, t, c, press):
+    """Bars of the core point, in its body's frame, and of the radius around it: both carry the force, open the gap and
+    slide; press: bar of the gap before the step, with the opposite sign."""
+    i = m.contact_body[c]
+    n, *along = ground.axes(kind, m, t, c)
+    gap, *slips = vec(t.answer_bar[c])
+    force = matvec_t([n, *along], contact.whole_force(m, s, t, c))
+    carried = scale(-1.0, cross(force, vec(t.lam[i])[3:]))
+    slid = matvec_t(along, slips)
+    after = add(scale(gap, n), slid)
+    before = sub(carried, add(scale(press, n), slid))
+    point = add(matvec_t(mat(t.R[i]), before), matvec_t(mat(t.Rn[i]), after))
+    _, om = body.velocity(t, i)
+    rolled = [integrator.travel(t.h, scale(-1.0, cross(n, axis)), om) for axis in along]
+    turned = sum_of(bar * way for bar, way in zip(slips, rolled, strict=True))
+    return point, press - gap - dot(n, carried) + turned

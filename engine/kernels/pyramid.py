@@ -94,9 +94,10 @@ def direction(rough, cf, give, lend, a, b, inverse, k, r, dphi, dslip):
 
 
 def blunted(a, b, stiffest):
-    """Pairs of a solution whose slopes are at most `stiffest`, N/m: what is pressed, sticks or slides does so no more
-    than that, however close to the boundary the interior point ended."""
-    slopes = [1.0 / stiffest, stiffest / (pairs.STIFFEST * pairs.STIFFEST), *[1.0 / stiffest] * 4]
+    """Pairs of a solution whose slopes are at most `stiffest`, N/m: what is pressed or sticks does so no more than
+    that, however close to the boundary the interior point ended. What slides needs no such bound: its sticking pairs
+    have one, and of a contact that is far away, friction is so light that any bound would be seen."""
+    slopes = [1.0 / stiffest, 0.0, *[1.0 / stiffest] * 4]
     return a, [maximum(b[j], slopes[j] * a[j]) for j in range(PAIRS)]
 
 

@@ -286,7 +286,8 @@ def each(count, *, first=None, feature=None, kind=None, plain=False, order=0, he
     """A function `f(m, s, t, i)` of one body, joint, axis or contact, or `f(kind, m, s, t, i)` with a `kind`.
 
     Called as `f(m, s, t)` it runs over i from the number `first` of the model (or 0) to its number `count`: in any
-    order (0), or along m.order upwards (1) or downwards (-1). `kind` names the model's field that holds the kind of
+    order (0), or along m.order, or where bodies may touch t.order, upwards (1) or
+    downwards (-1). `kind` names the model's field that holds the kind of
     each; the kinds in use are the feature of that name in the plural, and each gets code of its own; `plain` does
     without a switch between them where all are of one kind. Mechanisms without `feature` have none of them, and no code
     for it. `here`: the number is one of the scratch store, and changes from step to step."""
@@ -297,7 +298,7 @@ def each(count, *, first=None, feature=None, kind=None, plain=False, order=0, he
                 return
             start, n = 0 if first is None else getattr(m, first), int(np.real(getattr(t if here else m, count)))
             for k in range(start, n) if order >= 0 else range(n - 1, -1, -1):
-                i = m.order[k] if order else k
+                i = (t if m.features.touches else m).order[k] if order else k
                 if kind is not None:
                     function(int(getattr(m, kind)[i]), m, s, t, i)
                 else:
@@ -311,7 +312,7 @@ def each(count, *, first=None, feature=None, kind=None, plain=False, order=0, he
             start = ir.Constant(I64, 0) if first is None else getattr(m, first).value
 
             def body(k):
-                i = m.order[k] if order else k
+                i = (stores[2] if m.features.touches else m).order[k] if order else k
                 if kind is not None:
                     kinds = getattr(m.features, f"{kind}s")
                     own = None if plain and len(kinds) == 1 else getattr(m, kind)[i]

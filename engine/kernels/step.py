@@ -33,9 +33,8 @@ from vigym.engine.kernels.quaternion import dot, store, sub, vec
 from vigym.engine.kernels.simd import any_lane, block, group, less, minimum, on, select
 from vigym.engine.kernels.sweep import each_axis, each_body
 
-# Rounds of a relaxed step, with those in which bounds only fall; relative difference of forces at which they end
-ROUNDS, MOST_ROUNDS = 6.0, 60.0
-ROUNDS_BETWEEN = 30.0  # where bodies may touch: forces that many contacts share take longer to agree
+# Rounds of a relaxed step; where bodies touch; with those in which bounds only fall; difference of forces at their end
+ROUNDS, ROUNDS_BETWEEN, MOST_ROUNDS = 6.0, 30.0, 60.0
 AGREED = 1e-6
 HALVINGS = 8
 PATIENT = 4.0  # ticks, and less: parts in which a search may take its time
@@ -310,8 +309,7 @@ def choose(m, s, t):
 @block
 def start_judging(m, s, t):
     t.another = t.apart = t.above = 0.0
-    rounds = ROUNDS_BETWEEN if m.features.touches else ROUNDS
-    t.falling = select(less(rounds - 0.5, t.relax), 1.0, 0.0)
+    t.falling = select(less((ROUNDS_BETWEEN if m.features.touches else ROUNDS) - 0.5, t.relax), 1.0, 0.0)
 
 
 @block

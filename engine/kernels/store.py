@@ -2,8 +2,8 @@
 
 A field of shape (n, r, c) holds n blocks of r x c numbers; a store with L lanes keeps L environments side by side, the
 lane being the last axis: (n, r, c, L). A field of shape () is one number: kernels read and assign it by its name alone,
-`t.h = m.dt`. A store may have many groups of L lanes. A store with one lane (a model, shared by all environments) has
-no lane axis.
+`t.h = m.dt`. A store may have many groups of L lanes. A model, shared by all environments,
+has one lane and no lane axis.
 
 Some fields grow while kernels run: how many contacts there are between bodies is not known before. They come in kinds,
 each with a capacity of its own in every group, and their memory is not part of the slab (`Growing`).
@@ -113,7 +113,8 @@ class Store:
         if self.growing:
             integers["room"] = (len(self.growing),)  # capacity of each kind
         self.lanes, self.groups, self.features, self.numba_type = lanes, groups, features, None
-        lane_axis = (lanes,) if lanes > 1 else ()
+        self.lane_axis = () if label == "m" else (lanes,)
+        lane_axis = self.lane_axis
         self.fields, start = {}, 0
         for name, shape in {**floats, **integers}.items():
             own = () if name in integers else lane_axis  # integers are the same in all lanes
@@ -171,11 +172,10 @@ class Store:
         if needed <= there:
             return
         capacity = max(needed, 2 * there)
-        lane_axis = (self.lanes,) if self.lanes > 1 else ()
         fields = {name: (shape, self.slab.dtype) for name, shape in self.growing[kind].floats.items()}
         fields |= {name: (None, np.int64) for name in self.growing[kind].integers}
         for name, (shape, dtype) in fields.items():
-            block = () if shape is None else (*shape, *lane_axis)
+            block = () if shape is None else (*shape, *self.lane_axis)
             size = capacity * int(np.prod(block, dtype=int))
             view = aligned(1, -(-size // 8) * 8, dtype)[0, :size].reshape(capacity, *block)
             if there:

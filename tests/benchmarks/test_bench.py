@@ -43,8 +43,8 @@ def test_bench_disc(tmp_path):
 
 def test_bodies_that_touch():
     """Short runs of the scenes of `vigym bench touching`, and its table."""
-    short = {"stack": {"bodies": 3}, "pinch": {}, "heap": {"bodies": 3}}
-    assert {job.scene for job in suites.touching(True)} == set(short)
+    short = {"stack": {"bodies": 3}, "pinch": {}, "heap": {"bodies": 3}, "cubes": {"bodies": 3}}
+    assert {job.scene for job in suites.touching(True)} == {*short, "ready"}
     engines = [name for name in ("vigym", "mujoco", "pybullet") if find_spec(name) is not None]
     rows = []
     for engine in engines:
@@ -53,13 +53,17 @@ def test_bodies_that_touch():
     for row in rows:
         assert row.status == "ok", row.note
         assert row.failures == 0
-        # in 0.2 s: what MuJoCo sinks in, and what a ball that has fallen 0.06 m moves in the step in which it lands
-        assert row.penetration <= (1e-8 if row.engine == "vigym" else 0.02)
-        assert (row.creep is None) == (row.scene == "heap")
+        # in 0.2 s: what MuJoCo sinks in, and what a ball that has fallen 0.06 m moves in the step in which it lands;
+        # cubes land twice as fast, on a corner
+        sunk = 0.05 if row.scene == "cubes" else 0.02
+        assert row.penetration <= (1e-8 if row.engine == "vigym" else sunk)
+        assert (row.creep is None) == (row.scene in ("heap", "cubes"))
+        if row.engine == "vigym" and row.scene != "pinch":  # which drives press
+            assert row.gained < 1e-6
         if row.engine == "vigym" and row.creep is not None:
             assert row.creep < 1e-9
     table = tables.touching(rows).splitlines()
     assert "us a step | deepest mm | creep mm/s" in table[0]
     assert [line.split(" | ")[0] for line in table[2:]] == [
-        f"| {scene}" for scene in ("heap 3", "pinch", "stack 3") for _ in engines
+        f"| {scene}" for scene in ("cubes 3", "heap 3", "pinch", "stack 3") for _ in engines
     ]

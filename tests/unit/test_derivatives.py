@@ -227,3 +227,35 @@ def test_steps_without_gradients_say_so(robot):
         sim.jvp()
     with pytest.raises(InputError, match="'frictoin' is unknown"):
         sim.vjp(np.ones((3, 12)), "frictoin")
+
+
+def test_contact_points_and_radii():
+    """By changes of the mechanism itself: two spheres on a tumbling body that slides, one of them on a slope."""
+
+    def after(change: np.ndarray) -> Simulator:
+        m = Mechanism()
+        m.add_body("b", mass=2.0, inertia=[0.1, 0.2, 0.15])
+        for k, normal in enumerate(np.array([[0.0, 0.0, 1.0], [0.6, 0.0, 0.8]])):
+            point = np.array([0.3 * (2 * k - 1), 0.1 * k, -0.1])
+            law = {"friction": 0.4, "compliance": 1e-4 * k, "damping": 40.0 * k}
+            law["offset"] = normal @ point - 0.1 - 0.001 + 0.002 * k  # a little above, and the soft one in its plane
+            m.add_contact(f"{k}", "b", point + change[k, :3], radius=0.1 + change[k, 3], normal=normal, **law)
+        sim = Simulator(m, tolerance=1e-12, compiled=False)
+        sim.set_state(x=[[0, 0, 0]], v=[[0.5, 0.2, -0.3]], w=[[0.5, -0.4, 0.7]])
+        sim.step()
+        return sim
+
+    sim = after(np.zeros((2, 4)))
+    assert np.linalg.norm(sim.contact_forces()[0], axis=-1).min() > 1.0
+    found = sim.gradients("contact_point", "contact_radius")
+    slow = gradients.gradients(sim, ["contact_point", "contact_radius"], np.arange(1))
+    for k in range(2):
+        for j in range(4):
+            change = np.zeros((2, 4))
+            change[k, j] = 1e-6
+            ends = [np.concatenate([s.x, s.v, s.w], -1)[0, 0] for s in (after(change).state, after(-change).state)]
+            expected = (ends[0] - ends[1]) / 2e-6
+            column = found["contact_point"][0, :, k, j] if j < 3 else found["contact_radius"][0, :, k]
+            exact = slow["contact_point"][0, :, 3 * k + j] if j < 3 else slow["contact_radius"][0, :, k]
+            np.testing.assert_allclose(column, exact, rtol=0, atol=1e-6 * np.abs(exact).max())
+            np.testing.assert_allclose(np.delete(column, [3, 4, 5]), expected, rtol=0, atol=3e-6 * np.abs(exact).max())

@@ -119,6 +119,65 @@ def test_parameters_of_a_soft_contact(cone):
     compare(sim, ["friction", "compliance", "contact_damping", "offset", "mass", "force"], controls, 1e-5)
 
 
+def kept(sim: Simulator, names: dict[str, str], tolerance: float) -> None:
+    """Derivatives of a step by what is kept beside the state; names: of inputs, with their fields."""
+    saved, expected = sim.save(), {}
+    for name, field in names.items():
+        sim.restore(saved)
+        value, columns = sim._get(field), []
+        for k in range(value.size):
+            ends = []
+            for sign in (1, -1):
+                sim.restore(saved)
+                moved = value.copy()
+                moved.reshape(-1)[k] += sign * EPS * 1e-2
+                sim._lanes.set(field, moved)
+                sim.step()
+                ends.append(sim.state)
+            columns.append(change(ends[0], ends[1])[0] / (2e-2 * EPS))
+        expected[name] = np.stack(columns, -1)
+    sim.restore(saved)
+    sim.step()
+    found, bar = sim.gradients(*names), np.ones((1, 12 * sim.model.n_bodies))
+    pulled = sim.vjp(bar, *names)
+    for name, value in expected.items():
+        size = max(1.0, np.abs(value).max())
+        assert np.abs(value).max() > 1e-3, name
+        shown = found[name].reshape(value.shape)
+        np.testing.assert_allclose(shown, value, rtol=0, atol=tolerance * size, err_msg=name)
+        np.testing.assert_allclose(np.ravel(pulled[name]), shown.sum(0), rtol=0, atol=1e-9 * size, err_msg=name)
+
+
+def test_what_is_kept_beside_the_state():
+    # a step after one of another length; springs count turns, and know how fast coordinates changed
+    other, sim = (
+        Simulator(scenes.chain(2, ["revolute", "universal"], options=drives), dt, tolerance=1e-12, compiled=False)
+        for dt in (0.007, 0.01)
+    )
+    for one in (other, sim):
+        one.set_joint_state(0.3 * np.ones(3), np.array([2.0, -1.0, 3.0]))
+        one.step()
+    for name in ("x", "q", "v", "w", "h0", "angle", "rate"):
+        sim._lanes.set(name, other._get(name))
+    kept(sim, {"last_dt": "h0", "last_positions": "angle", "last_velocities": "rate"}, 1e-6)
+    with pytest.raises(InputError, match="'last_dt' are those of a single step"):
+        sim.gradients("last_dt", coordinates="joint")
+    sim.rollout(steps=2, gradients=True)
+    with pytest.raises(InputError, match="'last_dt' are those of a single step"):
+        sim.rollout_vjp(np.ones((1, 24)), "last_dt")
+
+
+def test_impulse_of_which_a_rebound_is_due():
+    m = Mechanism()
+    m.add_body("ball", mass=1.0, inertia=(0.01, 0.01, 0.01))
+    m.add_contact("skin", "ball", radius=0.1, friction=0.3, restitution=0.6)
+    sim = Simulator(m, tolerance=1e-12, compiled=False)
+    sim.set_state(x=[[0, 0, 0.105]], v=[[3.0, 0.2, -2.0]])
+    sim.step()
+    assert sim._get("struck")[0, 0, 0] > 0.1
+    kept(sim, {"due_impulse": "struck"}, 1e-6)
+
+
 def test_what_was_not_asked_for():
     sim = Simulator(scenes.box())
     sim.step()

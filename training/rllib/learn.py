@@ -88,7 +88,8 @@ def iterate(run: Run, algorithm: Algorithm, evaluations: Evaluations, steps: int
         while steps < total and not stop.asked:
             result = algorithm.train()
             alive = algorithm.env_runner_group.num_healthy_remote_workers()
-            steps += int(np.nan_to_num(result["env_runners"]["num_env_steps_sampled"]))  # NaN if all runners are lost
+            # no entry if no runner was ready in time, NaN if all are lost
+            steps += int(np.nan_to_num(result.get("env_runners", {}).get("num_env_steps_sampled", 0)))
             bar.update(steps - bar.n)
             bar.set_postfix({"return": f"{evaluations.last:.1f}", "runners": alive}, refresh=False)
             if evaluations.due(steps) or steps >= total:

@@ -9,6 +9,7 @@ from vigym.engine.kernels.store import Growing
 SHAPE = ("code", "swap", "radius", "rim", "firm")  # of a feature, beside its points and directions, see between.py
 STRUCK = ("struck", "came")  # of an impact that calls for a rebound, see impact.py
 PHASES = ("settled", "steady")
+BITS = 62  # of an integer that are used
 COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
 
 
@@ -48,10 +49,10 @@ def collider_integers(size):
         "hull_integers": (size.hull_integers,),
         "couple_first": (size.n_couples,),
         "couple_second": (size.n_couples,),
-        # nodes of Newton's matrix (bodies; from n + 1 on, loops) as they are eliminated, and their places there
-        "sequence": (n + size.n_loops,),
-        "rank": (n + 1 + size.n_loops,),
+        # nodes of Newton's matrix (bodies; from n + 1 on, loops) as they are eliminated without own_order
+        "usual_sequence": (n + size.n_loops,),
         "bounces": (),  # 1 if anything has a restitution
+        "own_order": (),  # 1 if bodies are eliminated in an order that follows what touches, see links.py
         "watch_root": (n + 1,),  # the body from which a body's motion is seen in its part; n if it is the world
     }
 
@@ -140,6 +141,7 @@ def slot_fields(features):
 NEAR = (
     *("near_first", "near_second", "near_couple", "near_out", "near_in"),
     *("first_after", "second_after"),  # chains of links.py
+    *("drawn_first", "drawn_second"),  # the near pairs for which there are links
 )
 SLOT_INTEGERS = ("contact_body", "contact_other", "contact_pair")
 
@@ -171,7 +173,7 @@ def growing_fields(features):
 def scratch_integers(size):
     """Integers of the scratch store: counts and tables of links.py, addresses."""
     n = size.n_bodies
-    counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "thread"), ())
+    counts = dict.fromkeys(("n_slots", "n_near", "n_blocks", "n_links", "n_drawn", "thread"), ())
     links = (
         "first_link",
         "link_count",
@@ -183,7 +185,15 @@ def scratch_integers(size):
         "next_heir",
         "seen",
     )
+    orders = {
+        "order": (n,),  # bodies, parents first; the opposite of the order of elimination
+        "sequence": (n + size.n_loops,),  # nodes as they are eliminated, and their places there
+        "rank": (n + 1 + size.n_loops,),
+        # bodies that are linked with each body, as bits
+        "linked_with": (n * (n // BITS + 1) if size.own_order else 1,),
+        "children_left": (n,),
+    }
     by_node = dict.fromkeys(links, (n + 1 + size.n_loops,))
     # addresses of what is called for more room (collision/growth.py), and of collision/entries.py
     addresses = {"more": (), "entries": (8,)}
-    return counts | by_node | addresses | {"joined": (n,)} | COLUMNS_OF
+    return counts | orders | by_node | addresses | {"joined": (n,)} | COLUMNS_OF

@@ -41,6 +41,7 @@ FLOATS = (
 )
 INTEGERS = (
     *("bounces", "child", "group", "joined", "n_bodies", "n_couples", "n_ends", "n_nodes", "parent", "rank"),
+    *("children_left", "drawn_first", "drawn_second", "linked_with", "n_drawn", "order", "own_order", "usual_sequence"),
     *("end_body", "end_loop", "edge_chain", "first_after", "has_own", "heirs", "next_heir", "second_after"),
     *("seen", "sequence", "more"),
     *("collider_body", "collider_ground", "collider_kind", "couple_first", "couple_second", "ground_integers"),

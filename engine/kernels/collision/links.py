@@ -1,9 +1,13 @@
 """The order in which bodies that touch are eliminated: which blocks Newton's matrix has beside those of the tree.
 
 Nodes are eliminated in a fixed sequence, whatever touches: bodies leaf to root (ldu.py), and the wrench of each joint
-that closes a loop just before the body where its sides meet. A LINK joins a node with one that is eliminated later:
-because they are near, because a loop ends there, or because a node between them is gone (fill). With the joint to its
-parent, body i leaves a block between every two of its links, the parent among them. For each link l of i, to node j:
+that closes a loop just before the body where its sides meet. Where there are many free bodies, each environment has a
+sequence of its own (`own_order`): next is the body with the fewest links, of those whose children are gone; ties by
+number. Links are looked for again only when other bodies are near each other.
+
+A LINK joins a node with one that is eliminated later: because they are near, because a loop ends there, or because a
+node between them is gone (fill). With the joint to its parent, body i leaves a block between every two of its links,
+the parent among them. For each link l of i, to node j:
 
     link_body     j
     link_out      block B of row i, column j;      link_in   row j, column i
@@ -15,6 +19,7 @@ Blocks are numbered: 0 takes what concerns the world, which does not move; `own_
 number of links: a node hands its links to the first of them, which hands them on.
 """
 
+from vigym.engine.kernels.collision.fields import BITS
 from vigym.engine.kernels.collision.growth import BLOCKS, FILLS, LINKS, NEAR, ensure
 from vigym.engine.kernels.simd import rows, shared
 
@@ -59,11 +64,11 @@ def add_edges(m, s, t, group):
 def add_link(m, s, t, group, i, j, place, where):
     """Link node i, at `place` in the sequence, with node j, unless j is gone or known; returns the number of links."""
     seen = rows(t, "seen")
-    if rows(m, "rank")[j] <= place or seen[j] == place:
+    if rows(t, "rank")[j] <= place or seen[j] == place:
         return where
     seen[j] = place
     ensure(m, s, t, group, LINKS, where + 1)
-    body, rank = rows(t, "link_body"), rows(m, "rank")
+    body, rank = rows(t, "link_body"), rows(t, "rank")
     link = where
     while link > rows(t, "first_link")[i] and rank[body[link - 1]] > rank[j]:
         body[link] = body[link - 1]
@@ -75,7 +80,7 @@ def add_link(m, s, t, group, i, j, place, where):
 @shared
 def find_links(m, s, t, group):
     """Links of all nodes, and the numbers of their blocks."""
-    n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(m, "sequence")
+    n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(t, "sequence")
     first, heirs, after, own = rows(t, "first_link"), rows(t, "heirs"), rows(t, "next_heir"), rows(t, "has_own")
     where, blocks = 0, 1
     for place in range(nodes):
@@ -115,7 +120,7 @@ def find_links(m, s, t, group):
 @shared
 def fill_in(m, s, t, group):
     """Where the links of each node meet."""
-    n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(m, "sequence")
+    n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(t, "sequence")
     fills = 0
     for place in range(nodes):
         i = sequence[place]
@@ -143,9 +148,111 @@ def fill_in(m, s, t, group):
 
 
 @shared
+def is_drawn(t):
+    """Whether there are links for the pairs that are near."""
+    near, first, second = rows(t, "n_near")[0], rows(t, "near_first"), rows(t, "near_second")
+    if rows(t, "n_drawn")[0] != near + 1:
+        return False
+    for e in range(near):
+        if first[e] != rows(t, "drawn_first")[e] or second[e] != rows(t, "drawn_second")[e]:
+            return False
+    return True
+
+
+@shared
+def draw(t):
+    """Remember for which near pairs there are links."""
+    near = rows(t, "n_near")[0]
+    rows(t, "n_drawn")[0] = near + 1
+    for e in range(near):
+        rows(t, "drawn_first")[e], rows(t, "drawn_second")[e] = rows(t, "near_first")[e], rows(t, "near_second")[e]
+
+
+@shared
+def bind(t, i, j, words):
+    """Note that bodies i and j are linked."""
+    bits = rows(t, "linked_with")
+    bits[i * words + j // BITS] |= 1 << (j % BITS)
+    bits[j * words + i // BITS] |= 1 << (i % BITS)
+
+
+@shared
+def degree(t, i, words):
+    """Number of bodies that body i is linked with."""
+    count = 0
+    for word in range(i * words, (i + 1) * words):
+        rest = rows(t, "linked_with")[word]
+        while rest:
+            rest &= rest - 1
+            count += 1
+    return count
+
+
+@shared
+def take_out(m, t, i, words):
+    """Take body i out: all that it is linked with are linked with each other."""
+    bits, mine = rows(t, "linked_with"), i * words
+    for j in range(rows(m, "n_bodies")[0]):
+        if (bits[mine + j // BITS] >> (j % BITS)) & 1:
+            for word in range(words):
+                bits[j * words + word] |= bits[mine + word]
+            bits[j * words + i // BITS] &= ~(1 << (i % BITS))
+            bits[j * words + j // BITS] &= ~(1 << (j % BITS))
+            rows(t, "link_count")[j] = degree(t, j, words)
+
+
+@shared
+def choose_sequence(m, t):
+    """An order of elimination in which few links come into being: next is the body that has the fewest."""
+    n, parent = rows(m, "n_bodies")[0], rows(m, "parent")
+    words, left, links = n // BITS + 1, rows(t, "children_left"), rows(t, "link_count")
+    for word in range(n * words):
+        rows(t, "linked_with")[word] = 0
+    for i in range(n):
+        left[i] = 0
+    for i in range(n):
+        if parent[i] < n:
+            left[parent[i]] += 1
+    for e in range(rows(t, "n_near")[0]):
+        i, j = rows(t, "near_first")[e], rows(t, "near_second")[e]
+        if i != n and j != n:
+            bind(t, i, j, words)
+    for i in range(n):
+        links[i] = degree(t, i, words)
+    for place in range(n):
+        best = -1
+        for i in range(n):
+            if left[i] == 0 and (best < 0 or links[i] < links[best]):
+                best = i
+        if parent[best] < n:
+            left[parent[best]] -= 1
+            if links[best] > 0:
+                bind(t, best, parent[best], words)
+        take_out(m, t, best, words)
+        left[best] = -1
+        rows(t, "sequence")[place], rows(t, "order")[n - 1 - place], rows(t, "rank")[best] = best, best, place
+
+
+@shared
+def usual_sequence(m, t):
+    """The order of elimination that does not depend on what touches."""
+    for place in range(rows(m, "n_nodes")[0]):
+        i = rows(m, "usual_sequence")[place]
+        rows(t, "sequence")[place], rows(t, "rank")[i] = i, place
+    for k in range(rows(m, "n_bodies")[0]):
+        rows(t, "order")[k] = rows(m, "order")[k]
+
+
+@shared
 def order(m, s, t, group):
     """Links, blocks and fill of the near pairs of a lane group."""
-    n, nodes, sequence, rank = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(m, "sequence"), rows(m, "rank")
+    if is_drawn(t):
+        return
+    if rows(m, "own_order")[0]:
+        choose_sequence(m, t)
+    else:
+        usual_sequence(m, t)
+    n, nodes, sequence, rank = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(t, "sequence"), rows(t, "rank")
     for place in range(nodes):
         i = sequence[place]
         rows(t, "edge_chain")[i] = rows(t, "heirs")[i] = rows(t, "seen")[i] = -1
@@ -163,3 +270,4 @@ def order(m, s, t, group):
             link = find_link(t, j, i)
             out, back = rows(t, "link_in")[link], rows(t, "link_out")[link]
         rows(t, "near_out")[e], rows(t, "near_in")[e] = out, back
+    draw(t)
