@@ -32,10 +32,13 @@ def test_the_snippets_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         Path(f"{name}.urdf").write_text(f'<robot name="{name}">{text}</robot>', encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert len(snippets) == 2
+    assert len(snippets) == 3
     names: dict = {}
-    for snippet in snippets:  # the second goes on where the first ends
+    for snippet in snippets[:2]:  # the second goes on where the first ends
         exec(compile(snippet, PAGE, "exec"), names)
     names["sim"].step()
     assert names["sim"].status.converged.all()
     assert [contact.name for contact in names["dog"].contacts] == [f"{name}_foot" for name in LEGS]
+    exec(compile(snippets[2], PAGE, "exec"), names)
+    assert [collider.body for collider in names["dog"].colliders if collider.body != "world"]
+    assert not names["dog"].contacts
