@@ -3,11 +3,11 @@
 import mujoco
 import numpy as np
 import pytest
-from mjcf_peer import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 from scipy.spatial.transform import Rotation
 
 from vigym import Simulator, read_mjcf, to_mjcf
 from vigym.assets import go2
+from vigym.benchmarks.robot_files import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 
 # Principal axes of the other legs' hips, as the source gives them: they are those of mirror images
 HIPS = {

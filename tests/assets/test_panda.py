@@ -3,11 +3,11 @@
 import mujoco
 import numpy as np
 import pytest
-from mjcf_peer import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 from scipy.spatial.transform import Rotation
 
 from vigym import Simulator, load_urdf, read_mjcf, to_mjcf
 from vigym.assets import panda
+from vigym.benchmarks.robot_files import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 from vigym.engine.rotation import rotate
 from vigym.envs.arms.base import scene
 

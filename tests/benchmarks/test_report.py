@@ -242,4 +242,16 @@ def test_quick_is_part_of_the_full_form(suite):
     assert {job.suite for job in quick} <= {job.suite for job in full}
     assert all(job.repeats == 2 for job in quick)
     scenes = {job.scene for job in quick if job.kind in ("speed", "accuracy")}
-    assert scenes <= {"disc", "chain", "a1", "hopper", "free-chain", "loops", "stack", "pinch", "heap"}
+    assert scenes <= {
+        "disc",
+        "chain",
+        "a1",
+        "hopper",
+        "free-chain",
+        "loops",
+        "stack",
+        "pinch",
+        "heap",
+        "cubes",
+        "ready",
+    }

@@ -28,6 +28,11 @@ SMALL = [
     ("stack", {"bodies": 3, "dt": 0.002}),  # in 10 ms, friction would stop what moves differently
     ("pinch", {}),
     ("heap", {"bodies": 4}),
+    ("cubes", {"bodies": 4}),
+    ("coil", {"links": 10}),
+    ("gripper", {}),
+    ("ready", {}),
+    ("humanoid", {}),
 ]
 
 
