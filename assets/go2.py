@@ -70,7 +70,7 @@ def _solids(part: str, left: int) -> list[Shape]:
 
 
 def _visuals(part: str) -> list[Shape]:
-    """What is only drawn of it."""
+    """Shapes of it that are only drawn."""
     if part == "thigh":
         return [Cylinder(0.046, 0.04, orientation=ALONG_Y, color=DARK)]
     return [_rod((0.016, 0.0, -0.13), FOOT_AT, 0.011, DARK)] if part == "calf" else []

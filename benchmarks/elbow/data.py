@@ -22,7 +22,7 @@ COLUMNS = 15
 
 
 def is_elbow(path: Path) -> bool:
-    """Whether a file holds tosses of a linkage, and not of a cube."""
+    """Tell whether a file holds tosses of a linkage, and not of a cube."""
     try:
         with np.load(path) as file:
             return "states" in file.files and file["states"].ndim == 2 and file["states"].shape[1] == COLUMNS

@@ -84,12 +84,12 @@ def columns(linkage: Linkage, windows: Windows, substeps: int, law) -> tuple[Arr
 
 
 def weights(found: Array) -> Array:
-    """Of each residual, (n, rows): those of bad frames less."""
+    """Weights of each residual, (n, rows): less for those of bad frames."""
     return 1.0 / (1.0 + (found / TAIL) ** 2)
 
 
 def cost(found: Array, p: Array) -> float:
-    """What is made small: a sum that grows slowly for bad frames, and the prior."""
+    """Objective of the fit: a sum that grows slowly for bad frames, and the prior."""
     return float(TAIL**2 * np.log1p((found / TAIL) ** 2).sum() + p @ p)
 
 

@@ -45,7 +45,7 @@ class Linkage:
 
     @property
     def masses(self) -> Array:
-        """Of both bricks, kg."""
+        """Masses of both bricks, kg."""
         return 2 * MASS * np.array([self.share, 1.0 - self.share])
 
     def mechanism(self, contacts: bool = True, **law: float) -> Mechanism:
@@ -63,7 +63,7 @@ class Linkage:
         return m
 
     def heights(self, states: Array) -> Array:
-        """Of the lowest corner of both bricks, m; states (..., 15) as they were measured."""
+        """Heights of the lowest corner of both bricks, m; states (..., 15) as they were measured."""
         q, x, angle = states[..., :4], states[..., 4:7], states[..., 7]
         q2 = multiply(q, from_rotation_vector(angle[..., None] * np.array(self.axis)))
         centre = x + rotate(q, np.array(self.hinge)) + rotate(q2, np.array(self.arm))
