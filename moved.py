@@ -20,7 +20,7 @@ MOVED = {
 
 
 def new_name(name: str) -> str | None:
-    """Where a module is now, or a module below it; None if it has not moved."""
+    """Return where a module is now, or a module below it; None if it has not moved."""
     for old, new in MOVED.items():
         if name == old or name.startswith(f"{old}."):
             return new + name.removeprefix(old)

@@ -1,4 +1,4 @@
-"""How far a cube slips between the fingers of a hand that lifts it, in this engine and in others:
+"""Measure how far a cube slips between the fingers of a hand that lifts it, in this engine and in others:
 `python -m vigym.benchmarks.slip` prints the table of docs/contact.md.
 
 A cube of 1 kg, 0.04 m, between pads of 17 mm as a Panda's, which press with 70 N each: friction (0.5) could carry
@@ -49,7 +49,7 @@ def lift(t: Array) -> Array:
 
 
 def slip(runner: Runner) -> tuple[float, float]:
-    """How far the cube has moved along the fingers' faces when it was last looked at, and how far it was lifted, m."""
+    """Return how far the cube has moved along the fingers' faces by the last look, and how far it was lifted, m."""
     names = [body.name for body in runner.scene.mechanism.bodies]
     hand, cube = names.index("hand"), names.index("cube")
     runner.reset()

@@ -1,4 +1,4 @@
-"""Where the time of a step goes: operations and time of every stage, next to the most that the core can do.
+"""Operations and time of every stage of a step, next to the most that the core can do.
 
 Each function of the kernels is compiled by itself and called many times on the memory of a simulation in motion, and
 its operations are counted as in flops.py. A call serves one lane group, LANES environments at once.

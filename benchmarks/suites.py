@@ -113,7 +113,7 @@ def touching(quick: bool) -> list[Job]:
 
 
 def crowds(quick: bool) -> list[Job]:
-    """How the time of bodies that touch grows, alone and in batches, and what it costs a robot to be ready for it."""
+    """Jobs for the time of touching bodies by size, alone and in batches, and for what a robot pays to be ready."""
     jobs, batch = [], 16 if quick else 64
     for mode in (VIGYM, MUJOCO):
         jobs += jobs_of("touching", mode, "cubes", {"bodies": 9 if quick else 27})

@@ -121,5 +121,5 @@ def slot_slacks(model: Model) -> Array:
 
 
 def first(bad: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Where the first bad entry is, if there is one, as one row of indices."""
+    """Return the indices of the first bad entry as one row, or no row."""
     return np.argwhere(bad)[:1] if np.count_nonzero(bad) else np.zeros((0, bad.ndim), np.int64)

@@ -134,8 +134,8 @@ class Derivatives:
         return given.size(self.sim.model, name)
 
     def flows(self, names: Iterable[str], arrays: Mapping[str, Array]) -> list[Flow]:
-        """Where the kernels write each input; those that they do not know, as a restitution where nothing rebounds,
-        are zero."""
+        """Flow of each input, into which the kernels write; those that they do not know, as a restitution where nothing
+        rebounds, are zero."""
         for name in set(given.ALONE).intersection(names):
             arrays[name][...] = 0.0
         fields = {name: f"{given.FIELDS.get(name, name)}_bar" for name in names} | {"state": "before_bar"}
@@ -349,7 +349,7 @@ def stored(names: Sequence[str]) -> list[str]:
 
 
 def worth(status: NDArray[np.str_]) -> NDArray[np.bool_]:
-    """Which environments have derivatives."""
+    """Mask of environments that have derivatives."""
     return (status == OK) | (status == RELAXED)
 
 

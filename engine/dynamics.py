@@ -22,7 +22,7 @@ TWIST = ("vx", "vy", "vz", "wx", "wy", "wz")
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Which generalised velocities move which body.
+    """Incidence of generalised velocities and bodies: which one moves which.
 
     roots: bodies without a parent. first, count, turns (n,): first column of each body, how many there are, and how
     many of them, the last ones, are rotations. anchor (n, 3): child's anchor of the body's joint.

@@ -88,7 +88,7 @@ def connected(mechanism: Mechanism) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Loops:
-    """Where loops pass and close; see kernels/loop.py for the words. Body n is the world.
+    """Tables of where loops pass and close; see kernels/loop.py for the words. Body n is the world.
 
     parts: what closes them, in the order in which they are eliminated: indices into the mechanism's joints, and from
         `n_joints` on, the number of these, into its couplings
@@ -110,7 +110,7 @@ class Loops:
 
     @property
     def places(self) -> list[int]:
-        """Where they are among `parts`."""
+        """Indices among `parts`."""
         return [place for place, j in enumerate(self.parts) if j < self.n_joints]
 
 

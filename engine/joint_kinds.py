@@ -15,12 +15,12 @@ FLOATING = 15  # kind of a body without constraint, see kernels/joint.py
 
 
 def driven(joint: Joint) -> np.ndarray:
-    """Which free axes have a motor: a PD drive, or one whose effort falls with speed."""
+    """Mask of free axes with a motor: a PD drive, or one whose effort falls with speed."""
     return (joint.kp > 0) | (joint.kd > 0) | np.isfinite(joint.no_load_speed)
 
 
 def axis_pairs(joint: Joint) -> set[int]:
-    """Which complementary pairs its free axes have: position limits, effort limits of drives, dry friction."""
+    """Complementary pairs of the free axes: position limits, effort limits of drives, dry friction."""
     cut, dry = driven(joint) & np.isfinite(joint.effort_limit), joint.friction > 0
     slow = np.isfinite(joint.velocity_limit)
     there = {axis.LOW: np.isfinite(joint.lower) | slow, axis.HIGH: np.isfinite(joint.upper) | slow}

@@ -101,7 +101,7 @@ def joint_table(
 
 
 def _turns(joints: Sequence[Joint], turns: Indices) -> tuple[Flags, Array]:
-    """Which coordinates are angles that wind, and the middle of the turn that they are to be read in."""
+    """Mask of coordinates that are winding angles, and the middle of the turn in which to read them."""
     wound, middles = [np.zeros(0, bool)], [np.zeros(0)]
     for joint, count in zip(joints, turns, strict=True):
         angle = np.array([motion == "rotation" for motion, _ in joint.free_axes], bool)

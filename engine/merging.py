@@ -19,7 +19,7 @@ Solid = TypeVar("Solid", bound=Shape | Plane | HeightField)
 
 
 class Move(NamedTuple):
-    """Where parts go.
+    """Move of a mechanism into another one.
 
     prefix: before all names but that of the world. position (3,), orientation (4,): of their world in the new one.
     """

@@ -148,7 +148,7 @@ class Model:
 
     @property
     def driven_axes(self) -> np.ndarray:
-        """Which free axes have a motor (n_axes,), by `driven`: the kernels cut its effort, and any added to it."""
+        """Mask of free axes with a motor (n_axes,), by `driven`: the kernels cut its effort, and any added to it."""
         return np.concatenate([np.zeros(0, bool), *map(driven, self.axis_joints)])
 
     @property
@@ -278,7 +278,7 @@ class Model:
 
     @property
     def tied(self) -> np.ndarray:
-        """Which bodies are held to the world by joints, directly or through others (n_bodies,)."""
+        """Mask of bodies that joints hold to the world, directly or through others (n_bodies,)."""
         parts = connected(self.mechanism)
         anchored = {
             parts[self.bodies[joint.child]]
@@ -289,7 +289,7 @@ class Model:
 
     @property
     def wedged(self) -> np.ndarray:
-        """Which bodies friction may hold by themselves, or through others: their planes do not all face the same way
+        """Mask of bodies that friction may hold, alone or through others: their planes do not all face the same way
         (n_bodies,)."""
         parts = connected(self.mechanism)
         facing: dict[int, set[tuple[float, ...]]] = {}
@@ -302,7 +302,7 @@ class Model:
         return bool(bodies[[self.bodies[contact.body] for contact in self.mechanism.contacts]].any())
 
     def _held_contacts(self) -> np.ndarray:
-        """Which contacts are on bodies that are rigidly attached to the world."""
+        """Mask of contacts on bodies that are rigidly attached to the world."""
         held = np.append(np.zeros(self.n_bodies, bool), True)
         for i in self.tree.order:
             joint = self.tree.joints[i]
@@ -341,7 +341,7 @@ class Model:
         m.first_end[-1:], m.first_term[-1:] = end, term
 
     def _term(self, m: Group, term: int, axis: Axis, i: int, end: int) -> None:
-        """Where a term of a coupling has its axis: that of joint i of the kernels, whose bodies are ends `end` on."""
+        """Tell a term of a coupling its axis: that of joint i of the kernels, whose bodies are ends `end` on."""
         joint = self.mechanism.joint(axis.joint)
         m.term_joint[term], m.term_axis[term], m.term_end[term] = i, self.axis_of(axis), end
         m.term_slides[term] = float(joint.free_axes[axis.number][0] == "translation")

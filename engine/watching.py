@@ -1,4 +1,4 @@
-"""What each body may meet, and from where its motion is seen (kernels/motion_bounds.py); whether they are many."""
+"""Bodies that each body may meet, and from where its motion is seen (kernels/motion_bounds.py)."""
 
 import numpy as np
 
@@ -20,6 +20,6 @@ def watch_tables(m: Group, parts: np.ndarray) -> None:
 
 
 def is_crowded(parts: np.ndarray, held: np.ndarray) -> bool:
-    """Whether so many parts move freely that each environment has a lane group, and an order of elimination
+    """Tell whether so many parts move freely that each environment has a lane group, and an order of elimination
     (collision/links.py), of its own; held: which bodies are held to the world (n,)."""
     return len(np.unique(parts[~held])) > MOST_FREE

@@ -28,7 +28,7 @@ def aim(actions, neutral, scale, limits, aims):
 
 @inlined
 def sense_trunk(me, physics, ground, floors):
-    """Where is up, how the trunk moves, and how high it is; see `Quadruped.senses`."""
+    """Sense the direction of up, the trunk's motion and its height; see `Quadruped.senses`."""
     x = physics.x[0]
     R = rotation_matrix(physics.q[0])
     me.up[0], me.up[1], me.up[2] = R[2]

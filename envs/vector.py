@@ -218,7 +218,7 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self.picture.complain()
 
     def _batch(self) -> dict[str, np.ndarray]:
-        """Which environments were never reset, which episodes are over, and the last observations."""
+        """Masks of environments never reset and of episodes that are over, and the last observations."""
         return {"idle": self._idle, "over": self._over, "observation": self._observation}
 
 

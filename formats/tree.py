@@ -1,4 +1,4 @@
-"""Which joints of a mechanism become joints of a peer's tree, and which close loops."""
+"""Choice of the joints that form a peer's tree, and of those that close loops."""
 
 from heapq import heappop, heappush
 from itertools import count

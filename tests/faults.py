@@ -92,7 +92,7 @@ class Faults:
         return (size + 1) // 2 if is_half else size
 
     def sees(self, path: Any) -> bool:
-        """Whether this is a file in the folder, or the number of one that is open."""
+        """Tell whether this is a file in the folder, or the number of one that is open."""
         if isinstance(path, int):
             try:
                 return self._open_files.get(path) == identity(path)
@@ -200,7 +200,7 @@ def identity(number: int) -> tuple[int, int]:
 
 @dataclass
 class Outcome:
-    """How an operation ended: result, or error; neither if it crashed."""
+    """Outcome of an operation: result, or error; neither if it crashed."""
 
     faults: Faults
     result: Any = None

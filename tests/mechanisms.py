@@ -156,7 +156,7 @@ class Link(NamedTuple):
         return 6 - sum(self.joint["constrained"]) if self.kind == "custom" else free.get(self.kind, 1)
 
     def is_ball(self) -> bool:
-        """Whether three rotations are free."""
+        """Tell whether three rotations are free."""
         return self.kind == "spherical" or (self.kind == "custom" and not any(self.joint["constrained"][3:]))
 
     def positions(self) -> np.ndarray:

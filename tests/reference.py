@@ -237,8 +237,8 @@ def from_rotation_vector(phi):
 
 
 def ball_values(m, x, q, start):
-    """Of all joints with three free rotations, along their axes, (..., 9 n): the turn since `start`, a pose, and the
-    rotation vectors from rest and from the target, the shorter way round there and going on smoothly."""
+    """Values of all joints with three free rotations, along their axes, (..., 9 n): the turn since `start`, a pose, and
+    the rotation vectors from rest and from the target, the shorter way round there and going on smoothly."""
     values = [np.zeros((*x.shape[:-2], 0))]
     here, there = list(views(m, x, q)), list(views(m, *start))
     for joint, k, _ in balls(m):
@@ -659,7 +659,7 @@ def step(m, state, dt, effort=None, force=None, torque=None, tolerance=1e-10, ev
 
 
 def misfit(m, state, dt, V, effort, force, torque, slack=1e-7, even=0.0):
-    """How far velocities V (n_bodies, 6) are from solving the step: the smallest largest residual of the dynamics, N or
+    """Distance of velocities V (n_bodies, 6) from solving the step: the smallest largest residual of the dynamics, N or
     N m, over all joint and contact forces that go with them; infinite if V breaks a joint, a gap or a limit.
 
     With V given, the rest is linear: a pair whose slack is known not to vanish has no force, and a linear programme

@@ -88,7 +88,7 @@ def random_normals(count: int, seed: int) -> np.ndarray:
 
 
 def angular_momentum(sim: Simulator, inertia: np.ndarray) -> np.ndarray:
-    """Of the first body, about its centre of mass, in the world (num_envs, 3); independent of `sim.momentum()`.
+    """Spin of the first body about its centre of mass, in the world (num_envs, 3); independent of `sim.momentum()`.
 
     R(q) (J w - turn x J w / 2 + k turn x (turn x J w)) for steps that were not cut: what the integrator conserves in
     free flight; turn = h w is the rotation vector of the step, k = (1 - x cot(x)) / (4 x^2) with x = |turn| / 2.

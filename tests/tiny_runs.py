@@ -44,7 +44,7 @@ def interrupted(out: Path, algo: str = "ppo") -> Path:
 
 
 def outcome(folder: Path) -> dict:
-    """What has been learned and written in the end, but for the time of day."""
+    """Everything that was learned and written in the end, but for the time of day."""
     assert (folder / ENV / TIMES).exists()
     for path in (*folder.glob("*.npz"), *folder.glob("*.zip"), *folder.glob("*.pkl")):
         read_checked(path)

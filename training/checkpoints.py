@@ -1,4 +1,4 @@
-"""Which checkpoint of a run to go on from: the last one that is not damaged."""
+"""Choice of the checkpoint of a run to go on from: the last one that is not damaged."""
 
 import re
 import shutil

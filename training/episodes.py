@@ -33,7 +33,7 @@ class Episodes(NamedTuple):
 
     @property
     def success(self) -> NDArray[np.bool_] | None:
-        """Which episodes were successful; None if the environment is not one of vigym's."""
+        """Mask of successful episodes; None if the environment is not one of vigym's."""
         return self.measures.get("success")
 
     def write(self, path: Path) -> None:

@@ -69,7 +69,7 @@ def sign(number: int) -> None:
 
 
 def holder(number: int) -> str:
-    """Who wrote that he holds the lock."""
+    """Describe the process that wrote that it holds the lock."""
     os.lseek(number, 0, os.SEEK_SET)
     try:
         told = json.loads(os.read(number, 1000))

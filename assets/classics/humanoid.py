@@ -56,7 +56,7 @@ def shapes_of(lying: bool) -> dict[str, list[Shape]]:
 
 
 def foot_at(lying: bool) -> np.ndarray:
-    """Where the foot's frame is in the shin's, to which it is fixed, m."""
+    """Return the origin of the foot's frame in the shin's, to which it is fixed, m."""
     return np.array([0.35, 0.0, -0.1] if lying else [0.0, 0.0, -0.45])
 
 

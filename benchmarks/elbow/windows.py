@@ -37,7 +37,7 @@ class Windows:
 
     @classmethod
     def of(cls, tosses: Array, which: Sequence[tuple[int, int]], frames: int, linkage: Linkage) -> "Windows":
-        """Of so many frames each, from (toss, frame) on."""
+        """Cut windows of so many frames each, which begin at (toss, frame)."""
         measured = np.stack([tosses[toss, first : first + frames] for toss, first in which])
         return cls(measured, [np.array(part) for part in linkage.to_mass(measured[:, 0])])
 
@@ -66,14 +66,14 @@ def place(sim: Simulator, motion: Sequence[Array]) -> None:
 
 
 def apart(linkage: Linkage, windows: Windows, sim: Simulator, frame: int) -> Array:
-    """What is simulated less what was measured in a frame (n, 7): x of brick 1's centre, its rotation, the angle."""
+    """Return simulation less measurement in a frame (n, 7): x of brick 1's centre, its rotation, the angle."""
     x, q, seen = sim.state.x[:, 0], sim.state.q[:, 0], windows.measured[:, frame]
     bent = np.remainder(sim.joint_positions()[:, 0] - seen[:, 7] + np.pi, 2 * np.pi) - np.pi
     return np.concatenate([linkage.to_centre(x, q) - seen[:, 4:7], turned(seen[:, :4], q), bent[:, None]], -1)
 
 
 def residuals(linkage: Linkage, windows: Windows, substeps: int, law: Mapping[str, float] | None = None) -> Array:
-    """Of all frames (n, frames, 7), in units of the noise."""
+    """Differences in all frames (n, frames, 7), in units of the noise."""
     n, frames, _ = windows.measured.shape
     sim = simulator(linkage, n, substeps, law)
     place(sim, windows.motion)

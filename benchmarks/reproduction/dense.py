@@ -171,7 +171,7 @@ class Dense:
         return np.concatenate([np.concatenate([state.v, state.w], -1).ravel(), np.zeros(len(self.G)), contact])
 
     def positive(self) -> NDArray[np.bool_]:
-        """Which unknowns are slacks and multipliers."""
+        """Mask of the unknowns that are slacks or multipliers."""
         free = np.zeros(6 * len(self.mass) + len(self.G), bool)
         return np.concatenate([free, np.tile([False] * 4 + [True] * 12, len(self.p))])
 

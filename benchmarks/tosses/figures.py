@@ -43,7 +43,7 @@ def distributions(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path
 
 
 def pyramids(tosses: Tosses, runs: Mapping[str, Array], path: Path) -> Path:
-    """Where cubes end, by the direction of the throw, with the pyramid and with the exact cone."""
+    """Plot where cubes end, by the direction of the throw, with the pyramid and with the exact cone."""
     plt = pyplot()
     figure, panels = plt.subplots(1, 2, figsize=(12, 4.5), sharey=True, layout="constrained")
     for name, color in zip(runs, ("tab:gray", "tab:red"), strict=True):

@@ -72,7 +72,7 @@ def in_flight(tosses: Tosses, cube: Cube) -> Tosses:
 
 
 def landing(tosses: Tosses, simulated: Array) -> tuple[Array, Array, Array]:
-    """Where a cube ends too far along its throw and to the left of it (m), and the direction of the throw (rad)."""
+    """Return how far a cube ends beyond the real one, along its throw and to the left (m), and its direction (rad)."""
     last = tosses.lengths - 1
     n = np.arange(len(tosses))
     off = simulated[n, last, :2] - tosses.measured[n, last, :2]

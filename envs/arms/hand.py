@@ -49,7 +49,7 @@ def arm_of(masses: Array, down: Array) -> Arm:
 
 @inlined
 def place(physics, arm):
-    """Where the place between the pads is, world, m."""
+    """Position of the place between the pads, world, m."""
     x, turned = physics.x[N - 1], rotate(physics.q[N - 1], arm.grasp)
     return x[0] + turned[0], x[1] + turned[1], x[2] + turned[2]
 

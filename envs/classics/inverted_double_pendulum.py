@@ -18,7 +18,7 @@ LOWEST = 1.0  # m, of the tip
 
 @inlined
 def sense_tip(me):
-    """Where the upper end of the poles is: along the track, and its height, m."""
+    """Position of the upper end of the poles along the track, and its height, m."""
     one, both = me.qpos[1], me.qpos[1] + me.qpos[2]
     me.tip_x = me.qpos[0] + LENGTH * (np.sin(one) + np.sin(both))
     me.tip_z = LENGTH * (np.cos(one) + np.cos(both))

@@ -147,7 +147,7 @@ def content(path: Path) -> bytes:
 
 
 def committed(env_id: str) -> Path:
-    """Where the policy of an environment is that vigym brings along, if it does."""
+    """Path of the policy that vigym brings along for an environment, if it has one."""
     return Path(str(files("vigym.assets"))) / "policies" / f"{env_id}.npz"
 
 

@@ -27,7 +27,7 @@ class Acting(NamedTuple):
 
 @dataclass(eq=False)
 class Axes:
-    """Where MuJoCo's coordinates are in the mechanism.
+    """Places of MuJoCo's coordinates in the mechanism.
 
     axis, qpos, qvel, sign: number of each scalar joint's axis in the mechanism and in MuJoCo, and the sign between.
     balls: (axis, qpos, qvel) of each ball, the first of several. free: (body, qpos, qvel, com) of each free joint;

@@ -160,7 +160,7 @@ def _hulls(colliders: Sequence[Collider], root: ET.Element) -> dict[int, str]:
 
 
 def _asset(root: ET.Element) -> ET.Element:
-    """Where assets stand."""
+    """Return the element of the assets, made if it is missing."""
     found = root.find("asset")
     return ET.SubElement(root, "asset") if found is None else found
 

@@ -198,7 +198,7 @@ class Geoms:
 
 
 def _cannot(first: object, second: object) -> bool:
-    """Whether one of two shapes is ground that the other one cannot touch."""
+    """Tell whether one of two shapes is ground that the other one cannot touch."""
     pairs = (first, second), (second, first)
     return any(isinstance(a, GROUNDS) and not isinstance(b, ON_GROUND) for a, b in pairs)
 

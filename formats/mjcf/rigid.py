@@ -42,7 +42,7 @@ class Group:
 
 
 class Rigid:
-    """Which bodies of a model move as one.
+    """Groups of bodies of a model that move as one.
 
     leader: number of the body that leads each one's group; 0 is the world, mocap bodies belong to it.
     inside: frame of each body in its leader's (in the world, if that is its leader). groups: by leader.

@@ -183,7 +183,7 @@ class Survey:
             self.open.pop()
 
     def _places(self, where: str, file: str, folders: Iterable[str]) -> Iterator[Path]:
-        """Where MuJoCo may look for a file; MjcfError if one of these is not below the root."""
+        """List the places where MuJoCo may look for a file; MjcfError if one of these is not below the root."""
         if self.root is None or self.base is None:
             raise MjcfError(f"{where}: text may name files ({show(file)}) only below a folder that is given: root=...")
         for folder in folders:

@@ -40,7 +40,7 @@ def module() -> ModuleType:
 
 @dataclass(eq=False)
 class Handle:
-    """Where the parts of a mechanism are in PyBullet.
+    """Places of the parts of a mechanism in PyBullet.
 
     client: of `pybullet.connect`. maximal: every body is an object of its own.
     bodies: name -> (object, link). turns: name -> orientation of the principal axes, in which PyBullet thinks, in the

@@ -48,7 +48,7 @@ Gain = float | Mapping[str, ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class LinkFrame:
-    """Where a link is: the pose of its frame in the frame of `body` ("world": it does not move), and its mass, kg."""
+    """Place of a link: the pose of its frame in the frame of `body` ("world": it does not move), and its mass, kg."""
 
     body: str
     position: Array

@@ -109,7 +109,7 @@ def find_root(robot: Element, links: Mapping[str, Link], joints: Sequence[JointP
 
 
 def arrange(links: Mapping[str, Link], joints: Sequence[JointPart], root: str, options: Options) -> Arrangement:
-    """Who moves with whom, from the root outwards."""
+    """Tree of links that move together, from the root outwards."""
     children: dict[str, list[JointPart]] = {name: [] for name in links}
     for joint in joints:
         children[joint.parent].append(joint)

@@ -1,4 +1,4 @@
-"""What one environment does is the same, bit for bit, whatever runs beside it.
+"""One environment does the same, bit for bit, whatever runs beside it.
 
 A walking robot with contacts, limits and drives, dropped in 64 different ways and moved by random efforts, so that
 neighbours need different numbers of iterations.
@@ -225,7 +225,7 @@ def test_trouble_in_one_lane_stays_there(together, trouble, size, env):
 
 
 def test_a_lane_that_is_cut_into_substeps():
-    """What `spin` is there for: neighbours wait for all parts of its step, and are not moved by them."""
+    """Neighbours wait for all parts of a step of `spin`, and are not moved by them."""
     sim = Simulator(MECHANISM, num_envs=4)
     inputs = spin(2, 1000.0)
     sim.set_state(*(part[:4] for part in inputs.state))

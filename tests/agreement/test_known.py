@@ -1,4 +1,4 @@
-"""What is known when kernels are compiled (level planes, pairs that no axis has) saves work, and changes nothing."""
+"""Knowledge at compile time (level planes, pairs that no axis has) saves work, and changes nothing."""
 
 import numpy as np
 import pytest

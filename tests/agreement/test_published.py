@@ -116,7 +116,7 @@ def test_planes_that_move():
 
 
 def test_reading_is_free_of_side_effects():
-    """Who reads, and when, changes neither states nor saved bytes; restored bytes tell the same."""
+    """Reading changes neither states nor saved bytes, whoever reads and when; restored bytes tell the same."""
     silent, curious = thrown(), thrown()
     for _ in range(30):
         silent.step()
@@ -235,7 +235,7 @@ def test_a_look_at_the_start_leaves_no_trace():
 
 
 def test_readers_in_several_threads():
-    """Who reads first publishes, the others wait for it."""
+    """The first reader publishes, the others wait for it."""
     sim = thrown(512)
     for _ in range(20):
         sim.step()

@@ -17,7 +17,7 @@ def mass(m: Mechanism) -> float:
 
 
 def point(sim: Simulator, body: str, at: tuple[float, float, float]) -> np.ndarray:
-    """Where a point of a body is, world (3,)."""
+    """Position of a point of a body, world (3,)."""
     i = [part.name for part in sim.model.mechanism.bodies].index(body)
     return sim.state.x[0, i] + scenes.matrix(sim.state.q[0, i]) @ at
 

@@ -1,4 +1,4 @@
-"""What should stand or rest does so for 10 s, from the first step on, without creeping more than 1e-6 m."""
+"""Models that should stand or rest do so for 10 s, from the first step on, and creep by at most 1e-6 m."""
 
 from collections.abc import Callable
 

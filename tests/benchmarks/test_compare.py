@@ -19,7 +19,7 @@ def test_names_of_the_command_are_the_cases():
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.exact is not None])
 def test_exact_ends_are_those_of_vigym(name):
-    """Where a formula says where a body ends, vigym with fine steps ends there: first order, h v t at 1 ms."""
+    """With fine steps, vigym's bodies end where a formula says, if there is one: first order, h v t at 1 ms."""
     case = CASES[name]
     scene = case.build()
     recording = record(EXACT, scene, 0.001, case.seconds, timed=False)

@@ -1,4 +1,4 @@
-"""What is compared with is installed where vigym is developed, so that no test of it is skipped unseen."""
+"""Peers are installed where vigym is developed, so that no test of them is skipped unseen."""
 
 import sys
 from importlib import import_module

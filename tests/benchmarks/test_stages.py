@@ -1,4 +1,4 @@
-"""Where the time of a step goes: the stages are the step."""
+"""The measured stages are the step."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ def bench() -> stages.Bench:
 
 
 def calls(function: Any) -> Counter:
-    """Which functions one that is made of others calls in the end, and how often; those of loops are left out."""
+    """Count the functions that a composed one calls in the end; those of loops are left out."""
     (source,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     assert isinstance(source, ast.FunctionDef)
     found: Counter = Counter()

@@ -1,4 +1,4 @@
-"""What the stopwatch of a peer encloses: the engine's own steps, not the Python that works out what acts in them."""
+"""A peer's stopwatch encloses the engine's own steps, not the Python that works out what acts in them."""
 
 import itertools
 from dataclasses import replace

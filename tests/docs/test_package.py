@@ -1,4 +1,4 @@
-"""What is shipped: wheel and sdist hold what they should and nothing else; files that describe the project agree."""
+"""Wheel and sdist hold what they should and nothing else; files that describe the project agree."""
 
 import re
 import shutil

@@ -97,7 +97,7 @@ def test_the_demo_command_runs(tmp_path: Path) -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Of a page's headings, as they are made for links."""
+    """Anchors of a page's headings, as they are made for links."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -252,7 +252,7 @@ def test_every_classic_is_compared():
 
 @pytest.mark.parametrize("name", ["VIHalfCheetah-v0", "VIHumanoidStandup-v0"])
 def test_resets_in_which_solids_overlap_part_them(name):
-    """Of 40 starts, the deepest overlap: it never becomes deeper, less by no more than a length a second, and ends."""
+    """The deepest overlap of 40 starts never becomes deeper, shrinks by no more than a length a second, and ends."""
     from apart import Apart
 
     ours = gym.make(name).unwrapped

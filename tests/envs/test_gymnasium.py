@@ -1,4 +1,4 @@
-"""What Gymnasium asks of an environment: its own checker, types, determinism, pickles, states."""
+"""Gymnasium's demands on an environment: its own checker, types, determinism, pickles, states."""
 
 import copy
 import inspect
@@ -20,7 +20,7 @@ from vigym.envs.registration import ARMS, ENVIRONMENTS
 
 
 def rollout(env: gym.Env, steps: int, seed: int = 3) -> list:
-    """What `steps` random actions from a seed lead to; resets where an episode ends."""
+    """Collect what `steps` random actions from a seed lead to; resets where an episode ends."""
     seen = [env.reset(seed=seed)]
     rng = np.random.default_rng(seed)
     for _ in range(steps):

@@ -11,7 +11,7 @@ GRAVITY = 9.81
 
 
 def episodes(num_envs: int, seed: int = 0, **kwargs) -> dict:
-    """What became of a flip in every environment: the last infos, and the worst and the sum of some others."""
+    """Outcome of a flip in every environment: the last infos, and the worst and the sum of some others."""
     env = gym.make_vec("VIHopper-v0", num_envs=num_envs, autoreset_mode="Disabled", **kwargs)
     seen, info = env.reset(seed=seed)
     controller = HopperFlip()

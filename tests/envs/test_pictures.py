@@ -1,4 +1,4 @@
-"""What environments draw: a picture that shows the robot, and changes when it moves."""
+"""Environments draw a picture that shows the robot, and changes when it moves."""
 
 import os
 import subprocess

@@ -65,7 +65,7 @@ def balls(h: float) -> Scene:
 
 
 def after_impact() -> np.ndarray:
-    """Where they are after 1 s: along the line of centres both go on with the velocity of their centre of mass."""
+    """Positions after 1 s: along the line of centres both go on with the velocity of their centre of mass."""
     along = LINE[0] * LINE  # of the first, before
     common = along * MASSES[0] / sum(MASSES)
     v = np.array([np.array([1.0, 0.0, 0.0]) - along + common, common])

@@ -259,7 +259,7 @@ def test_what_pybullet_does_not_have_is_refused(options, maximal, what):
 
 
 def test_angles_of_urdf():
-    """Of any rotation, and of those at which roll and yaw are about the same axis."""
+    """Angles of any rotation come back, also of those at which roll and yaw are about the same axis."""
     rng = np.random.default_rng(0)
     for q in [*rng.normal(size=(20, 4)), (1, 0, 1, 0), (1, 0, -1, 0), (0.5, 0.5, -0.5, 0.5), (1, 1e-9, 1, 0)]:
         R = rotation_matrix(np.array(q, float) / np.linalg.norm(q))

@@ -60,7 +60,7 @@ def held(model, data, h):
 
 
 def damping(model):
-    """Of all velocities."""
+    """Damping of all velocities."""
     return model.dof_damping.reshape(model.nv, -1)[:, 0]
 
 

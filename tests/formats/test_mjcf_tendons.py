@@ -31,7 +31,7 @@ SPRINGS = f"""<fixed name="t" stiffness="3" damping="0.2" springlength="0.15" ar
 
 
 def test_springs_and_dampers():
-    """Of one joint and of several; and a puck that is damped about a point beside its centre."""
+    """Tendons of one joint and of several; and a puck that is damped about a point beside its centre."""
     text = robot(SPRINGS, bodies=BODIES + PUCK)
     ours, model, rng = read_mjcf(text), compiled(text), np.random.default_rng(1)
     assert ours.needs_state  # for the puck's damper

@@ -1,4 +1,4 @@
-"""How hard the solver works on a walking robot: Newton iterations a step."""
+"""Newton iterations that a step of a walking robot takes."""
 
 import numpy as np
 from scenes import advance

@@ -32,7 +32,7 @@ def with_masses_set(masses, num_envs=1):
 
 
 def test_masses_set_later_are_searched_with_as_well():
-    """Where a search starts follows the mass of the whole robot, however it got it: same bits."""
+    """The start of a search follows the mass of the whole robot, however it got it: same bits."""
     built, later = Simulator(snake(MASSES), dt=DT, tolerance=1e-6), with_masses_set(MASSES)
     rng = np.random.default_rng(0)
     for _ in range(20):

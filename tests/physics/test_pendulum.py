@@ -73,7 +73,7 @@ def test_double_pendulum_follows_its_equations_at_first_order():
 
 
 def energy_errors(h: float, time: float) -> np.ndarray:
-    """Of four double pendulums, every 10 steps (n, 4), J; two of the motions are regular, two chaotic."""
+    """Energy of four double pendulums, every 10 steps (n, 4), J; two of the motions are regular, two chaotic."""
     sim = Simulator(double_pendulum.build(height=0.0), dt=h, num_envs=4)
     sim.set_joint_state([[0.3, 0.2], [0.8, -0.5], [1.8, 0.4], [2.5, 1.0]])
     start = sim.energy()

@@ -78,7 +78,7 @@ def test_blocks_stick_below_and_slip_above_the_threshold():
 
 
 def pyramid_acceleration(angle, azimuth, cf) -> np.ndarray:
-    """What maximum dissipation within |f1| + |f2| <= cf N makes of a pull (T1, T2) on a body at rest, m/s^2 (..., 2).
+    """Acceleration by a pull (T1, T2) on a body at rest, by maximum dissipation within |f1| + |f2| <= cf N (..., 2).
 
     With T1 >= T2 >= 0 (the other cases by symmetry), c = cf N / m and pulls per mass:
         T1 + T2 <= c         sticks

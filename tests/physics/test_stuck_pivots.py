@@ -1,4 +1,4 @@
-"""What sticks stays: bodies that turn about a point on the ground, and bodies that roll, against closed forms."""
+"""Sticking points stay: bodies that turn about a point on the ground, and bodies that roll, against closed forms."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def quaternion(axis, angle: float) -> np.ndarray:
 
 
 def tip(sim: Simulator) -> np.ndarray:
-    """Where the touching point of the first contact is, in the plane."""
+    """Position of the touching point of the first contact, in the plane."""
     return sim.contact_points()[0, 0, :2]
 
 

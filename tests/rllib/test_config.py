@@ -1,4 +1,4 @@
-"""What Ray RLlib is told: seeds, hyperparameters, and what is refused before anything starts."""
+"""Settings that Ray RLlib gets: seeds, hyperparameters, and what is refused before anything starts."""
 
 import socket
 from pathlib import Path

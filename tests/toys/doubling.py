@@ -16,7 +16,7 @@ def kernel(m, s, t):
 
 
 def doubled() -> bool:
-    """Whether 2 * 21 is 42 by a newly made kernel, which asks the disk first, and keeps its code there."""
+    """Tell whether 2 * 21 is 42 by a newly made kernel, which asks the disk first, and keeps its code there."""
     m, s, t = (Store(label, 4, 1, None, {field: (1, 1)}) for label, field in ("mc", "sx", "ty"))
     s.x[...] = 21.0
     Kernel(kernel, cache.DiskCache(kernel, "double", cache.SOURCES, "the physics")).code(m, s, t).run(m, s, t)

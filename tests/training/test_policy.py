@@ -95,7 +95,7 @@ def test_a_policy_of_nothing(tmp_path):
 
 
 def test_a_bomb_is_not_unpacked(tmp_path):
-    """Of 4 MB, which would be 4 GB; nor is one of another method, which may unpack more than it tells."""
+    """A policy of 4 MB that would be 4 GB is not read, nor one of another method, which may unpack to more."""
     for size, method, problem in (
         (60_000, zipfile.ZIP_DEFLATED, "when it is unpacked; at most 50,000,000"),
         (2_000, zipfile.ZIP_LZMA, "not packed by the method"),

@@ -82,7 +82,7 @@ def outcome(folder: Path) -> dict:
 
 
 def curves(folder: Path) -> dict:
-    """What TensorBoard shows: steps and values of every curve, but for the times."""
+    """Steps and values of every curve that TensorBoard shows, but for the times."""
     events = EventAccumulator(str(folder / "tensorboard")).Reload()
     return {
         tag: [(event.step, None if tag.startswith("time/") else event.value) for event in events.Scalars(tag)]

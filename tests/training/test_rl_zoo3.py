@@ -15,7 +15,7 @@ COMMON = ["--algo", "ppo", "--env", "VICartPole-v0", "--gym-packages", "vigym"]
 
 
 def zoo(script: str, *args: str) -> str:
-    """What a script of rl_zoo3 prints."""
+    """Output of a script of rl_zoo3."""
     command = [sys.executable, "-m", f"rl_zoo3.{script}", *COMMON, *args]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr

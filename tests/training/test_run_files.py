@@ -51,7 +51,7 @@ def damages(path: Path):
 
 
 def test_no_damage_of_a_checkpoint_is_silent(folder):
-    """Of 80 flipped bits, 36 were not noticed when checkpoints had no checksum."""
+    """Flipped bits are noticed: 36 of 80 were not when checkpoints had no checksum."""
     before, last = checkpoints.found(folder)
     path = checkpoints.path_of(folder, last)
     data = path.read_bytes()

@@ -71,7 +71,7 @@ def killed(tmp_path_factory):
     ],
 )
 def test_code_in_any_file_of_a_run_is_not_run(algo, where, read, planted, killed, tmp_path):
-    """Whether its checksum is right or not; where a file is read at all, that is refused."""
+    """A pickle is refused wherever a file is read at all, whether its checksum is right or not."""
     ran = tmp_path / "ran"
     pickle.loads(pickle.dumps(Code(ran))).close()
     assert ran.exists()  # as it does when it is loaded
@@ -95,7 +95,7 @@ def test_code_in_any_file_of_a_run_is_not_run(algo, where, read, planted, killed
 
 
 def test_these_are_all_files(killed):
-    """That the test above plants code in."""
+    """The test above plants code in all files of a run."""
     files = {path for path in killed["ppo"].rglob("*") if path.is_file()}
     patterns = ["**/run.json", "checkpoint_*.npz", "best_*", "[!rcb.]*", f"{tiny.ENV}/*", ".lock", "tensorboard/*"]
     assert files == {path for pattern in patterns for path in killed["ppo"].glob(pattern) if path.is_file()}

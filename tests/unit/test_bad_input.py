@@ -27,7 +27,7 @@ ENVS, DT = 3, 0.01
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """What NumPy says about overflows on the way to an error is of no interest here."""
+    """Silence NumPy's warnings about overflows on the way to an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield

@@ -99,7 +99,7 @@ def test_one_contact(cone, gravity):
 
 @pytest.mark.parametrize(("cone", "accuracy"), [("pyramid", 3e-4), ("exact", 5e-3)])
 def test_four_corners(cone, accuracy):
-    """How the corners share the load is not determined; with the exact cone, a trace of that is left."""
+    """Corners share the load in no determined way; with the exact cone, a trace of that is left."""
     mechanism, start = box()
     sim = Simulator(mechanism, tolerance=1e-7, cone=cone)
     sim.set_state(**start)

@@ -19,7 +19,7 @@ needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this 
 
 
 class Stop(BaseException):
-    """What a signal raises here, as Ctrl-C raises KeyboardInterrupt."""
+    """Exception that a signal raises here, as Ctrl-C raises KeyboardInterrupt."""
 
 
 @pytest.fixture

@@ -239,7 +239,7 @@ def test_types_of_named_tuples_count_by_their_fields():
 
 
 def stores(width: int) -> tuple[Store, Store, Store]:
-    """Of a kind of its own for every width."""
+    """Stores of a kind of its own for every width."""
     return tuple(Store(label, 4, 1, None, {"x": (1, width)}) for label in ("m", "s", "t"))  # type: ignore[return-value]
 
 
@@ -269,7 +269,7 @@ def plus_one(m, s, t):
 
 @pytest.mark.parametrize("kept", [False, True])
 def test_the_code_of_many_kinds_is_bounded(engines, monkeypatch, kept):
-    """Whether it comes from the compiler or from the disk; in use, it stays, however many others follow."""
+    """Code in use stays, however many others follow, whether it comes from the compiler or from the disk."""
     monkeypatch.setattr(jit, "KINDS", 3)
     cache = DiskCache(plus_one, "plus", SOURCES, "a test", small=True) if kept else NullCache()
     kernel = jit.Kernel(plus_one, cache)

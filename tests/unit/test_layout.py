@@ -37,7 +37,7 @@ def module_name(path: Path) -> str:
 
 
 def is_module(name: str) -> bool:
-    """Whether `name`, such as vigym.engine.body, is a file or folder of the tree."""
+    """Tell whether `name`, such as vigym.engine.body, is a file or folder of the tree."""
     path = ROOT.joinpath(*name.split(".")[1:])
     return path.is_dir() or path.with_suffix(".py").is_file()
 

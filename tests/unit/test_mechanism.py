@@ -41,7 +41,7 @@ def pair_of_bodies() -> Mechanism:
 
 
 def inside(shape: Shape, p: np.ndarray) -> Any:
-    """Which of the points p (n, 3), in the shape's frame, lie in the solid: its definition."""
+    """Mask of the points p (n, 3), in the shape's frame, that lie in the solid: its definition."""
     x, y, z = p.T
     match shape:
         case Sphere(radius=r):

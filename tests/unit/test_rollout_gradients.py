@@ -137,7 +137,7 @@ def test_differences_of_whole_rollouts():
 
 
 def test_gravity():
-    """Of a rollout and of a step, against differences over 2e-4 m/s^2, which are good to 1e-8."""
+    """Gradients of a rollout and of a step agree with differences over 2e-4 m/s^2, which are good to 1e-8."""
     ends, rng, eps = [], np.random.default_rng(6), 1e-4
     way, bar = rng.normal(size=3), rng.normal(size=(2, 24))
     for amount in (eps, -eps, 0.0):

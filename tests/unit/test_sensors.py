@@ -82,7 +82,7 @@ def test_free_fall_weighs_nothing_and_impacts_are_felt():
 
 
 def test_force_torque_of_a_pendulum():
-    """What the hinge holds: m (a - g) at the centre, and the moment of it about the sensor, in the child's frame."""
+    """The hinge holds m (a - g) at the centre, and the moment of it about the sensor, in the child's frame."""
     sim = Simulator(pendulum(), dt=1e-3, num_envs=2, compiled=False)
     sim.set_joint_state([[0.7], [0.0]], [[1.0], [0.0]])
     load, below, imu = ForceTorque(sim, "hinge"), ForceTorque(sim, "hinge", (0, 0, -0.1)), Imu(sim, "rod")

@@ -43,7 +43,7 @@ ROUND = 1e-15
 
 
 class Features(NamedTuple):
-    """What `each` asks for."""
+    """Features that `each` asks for."""
 
     kinds: tuple[int, ...] = (2, 3, 7)
     extra: bool = True

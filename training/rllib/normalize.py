@@ -61,7 +61,7 @@ class Normalize(ConnectorV2):
         self.returns: Array = np.zeros(0)  # of the episodes that run, discounted
 
     def recompute_output_observation_space(self, observations: Any, actions: Any) -> gym.Space:
-        """Where observations are afterwards."""
+        """Space of the observations afterwards."""
         return gym.spaces.Box(-CLIP, CLIP, observations.shape, np.float32)
 
     def of(self, name: str) -> Statistics:

@@ -1,4 +1,4 @@
-"""Who may open a page that this machine serves: whoever has its address, from this machine, and no other web site.
+"""Access to a page that this machine serves: for whoever has its address, from this machine, and no other web site.
 
 The address holds a random token. The Host header must name this machine, so that a web site whose name was made to
 lead here (DNS rebinding) gets nothing; an Origin must be the page itself, so that other sites cannot talk to it. The

@@ -1,4 +1,4 @@
-"""Where a picture is taken from."""
+"""Camera of a picture."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Where to look for what: rectangles of the picture with a solid, its shadow or its soft shade; what may shade what."""
+"""Rectangles of the picture with a solid, its shadow or its soft shade; and which solid may shade which."""
 
 from typing import NamedTuple
 

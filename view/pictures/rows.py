@@ -38,7 +38,7 @@ def sky(look, start, right, across, red, green, blue):
 
 @inlined
 def plane(height, n, start, right, across, number, ground, below):
-    """Where the plane, `height` under the eye, is the nearest so far."""
+    """Mark where the plane, `height` under the eye, is the nearest so far."""
     fall, step = dot(n, start), dot(n, right)
     for i in range(across.shape[0]):
         rate = fall + across[i] * step
@@ -76,7 +76,7 @@ def _enter(solid, form, o, light, turn, start, right, across, number, origin, li
 
 @inlined
 def enter(kind, form, o, light, turn, start, right, across, number, origin, limit, found):
-    """Where rays meet a solid before `limit`: they start at o + origin[i] d in the direction turn d + light.
+    """Mask of rays that meet a solid before `limit`: they start at o + origin[i] d in the direction turn d + light.
 
     Rays from the eye have origin 0, turn 1, light 0; those from the ground to the sun, turn 0.
     """

@@ -1,4 +1,4 @@
-"""Where a ray meets a solid: all but meshes convex, each in its own frame, with its middle at the origin.
+"""Crossing of a ray and a solid: all but meshes convex, each in its own frame, with its middle at the origin.
 
     kind       size
     SPHERE     radius

@@ -112,7 +112,7 @@ class Peer:
         return np.array(state[4]), scalar_first(state[5])
 
     def velocities(self, joints: list[Joint]) -> np.ndarray:
-        """Of the joints; with a floating base, before them that of its centre of mass and its spin, in the world."""
+        """Joint velocities; with a floating base, before them that of its centre of mass and its spin, in the world."""
         values = []
         if self.floating:
             linear, angular = self.client.getBaseVelocity(self.body)

@@ -8,5 +8,5 @@ from urdf.table import table, written
 
 
 def test_the_table_is_true() -> None:
-    """If not: `python tests/formats/urdf/table.py` writes it anew; look at what changed."""
+    """The page has the table. If not: `python tests/formats/urdf/table.py` writes it anew; look at what changed."""
     assert written() == table()

@@ -57,7 +57,7 @@ class Loop:
             self.error = error
 
     def goes_on(self, steps=20):
-        """Whether that many steps more are made."""
+        """Wait for that many further steps; tell whether they are made."""
         with self.stepped:
             end = self.steps + steps
             return self.stepped.wait_for(lambda: self.steps >= end or self.error, PATIENCE) and self.error is None

@@ -77,7 +77,7 @@ def draw(name):
 
 
 def read_png(path):
-    """What `save_png` wrote: one chunk of lines, each as its difference from the line above."""
+    """Decode what `save_png` wrote: one chunk of lines, each as its difference from the line above."""
     data, position, chunks = path.read_bytes(), 8, {}
     while position < len(data):
         (length,) = struct.unpack_from(">I", data, position)

@@ -19,7 +19,7 @@ def body(shape, planes=None, **options):
 
 
 def redness(image):
-    """How much more red than blue, 0 to 255."""
+    """Excess of red over blue, 0 to 255."""
     return image[..., 0].astype(int) - image[..., 2]
 
 

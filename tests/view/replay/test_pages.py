@@ -51,7 +51,7 @@ def drawn(browser, is_right):
 
 
 def play_and_scrub(browser, replay):
-    """What a user does with a replay: watch it, stop it, go to other times, by the timeline and by the plots."""
+    """A user watches a replay, stops it, and goes to other times, by the timeline and by the plots."""
     browser.until("!!window.vigym && window.vigym.now() > 0.1", "the player to play")
     begun = browser.run("vigym.now()")
     browser.until(f"vigym.now() !== {begun}", "time to pass")
@@ -112,7 +112,7 @@ def test_a_notebook_shows_it_inline(browser, replay, tmp_path):
 
 
 def test_names_are_only_names(browser, tmp_path):
-    """Of the title, the bodies and the contacts: nothing in them becomes a part of the page, or runs."""
+    """Names of the title, the bodies and the contacts never become a part of the page, nor do they run."""
     hostile(tmp_path / "run.vigym", HOSTILE[:4])
     page = vigym.Replay.load(tmp_path / "run.vigym").save(tmp_path / "run.html")
     browser.call("Page.addScriptToEvaluateOnNewDocument", source="window.alert = () => { window.ran = true }")
@@ -157,7 +157,7 @@ class Running:
         assert not self.thread.is_alive()
 
     def rests(self):
-        """Whether no step is made for a while."""
+        """Tell whether no step is made for a while."""
         before = self.steps
         time.sleep(0.3)
         return self.steps == before

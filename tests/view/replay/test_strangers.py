@@ -194,7 +194,7 @@ def test_a_count_of_steps_that_is_full_goes_on(tmp_path):
     ids=["x", "q", "reward"],
 )
 def test_a_frame_that_cannot_be_ends_the_recording(tmp_path, at, value, message):
-    """What is before it is read, and it is told; rewards may be anything."""
+    """Everything before the damage is read, and the damage is told; rewards may be anything."""
     head, frames = unpack(WHOLE[0].read_bytes())
     words = np.frombuffer(frames[1], "<f4").copy()
     words[at] = value
