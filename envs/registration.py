@@ -11,6 +11,7 @@ CLASSICS: dict[str, tuple[str, int, float | None]] = {
         9100.0,
     ),
     "VIReacher-v0": ("vigym.envs.classics.reacher:Reacher", 50, -3.75),
+    "VIPusher-v0": ("vigym.envs.classics.pusher:Pusher", 100, 0.0),
     "VIHopper2D-v0": ("vigym.envs.classics.hopper2d:Hopper2D", 1000, 3800.0),
     "VIWalker2d-v0": ("vigym.envs.classics.walker2d:Walker2d", 1000, None),
     "VIHalfCheetah-v0": ("vigym.envs.classics.half_cheetah:HalfCheetah", 1000, 4800.0),

@@ -18,6 +18,7 @@ THEIRS = {
     "VIInvertedPendulum-v0": "InvertedPendulum-v5",
     "VIInvertedDoublePendulum-v0": "InvertedDoublePendulum-v5",
     "VIReacher-v0": "Reacher-v5",
+    "VIPusher-v0": "Pusher-v5",
     "VIHopper2D-v0": "Hopper-v5",
     "VIWalker2d-v0": "Walker2d-v5",
     "VIHalfCheetah-v0": "HalfCheetah-v5",
@@ -34,7 +35,7 @@ COMPARED = {
 ROOT_Z = {"VIHopper2D-v0": 1, "VIWalker2d-v0": 1, "VIHalfCheetah-v0": 1, "VIAnt-v0": 2}  # in qpos
 ROOT_Z |= {"VIHumanoid-v0": 2, "VIHumanoidStandup-v0": 2}
 EXTRA_MASS = {"VIHumanoid-v0": 1e-5, "VIHumanoidStandup-v0": 1e-5}  # part of the whole, of the hips
-ENDLESS = "VIReacher-v0", "VIHalfCheetah-v0", "VIHumanoidStandup-v0"
+ENDLESS = "VIReacher-v0", "VIPusher-v0", "VIHalfCheetah-v0", "VIHumanoidStandup-v0"
 CONTACT_TERMS = "reward_contact", "reward_impact"
 SPREAD = {"VIInvertedPendulum-v0": 0.003}  # of states around the middle, so that the pole does not reach its limit
 ACTING = {
@@ -194,6 +195,8 @@ def rollouts(name: str, parts: tuple[int, ...], steps: int = 20) -> list[float]:
     qpos, qvel = inner_state(name, theirs, rng)
     size = ACTING.get(name, 0.05) * model.actuator_ctrlrange[:, 1]
     actions, dt, fine = size * rng.uniform(-1, 1, (steps, model.nu)), model.opt.timestep, 16
+    if name == "VIPusher-v0":  # the object stands on it all the time, without friction: no force that moves anything
+        model.geom("table").contype = model.geom("table").conaffinity = 0
     theirs.set_state(qpos, qvel)
     model.opt.timestep, model.opt.integrator = dt / fine, mujoco.mjtIntegrator.mjINT_RK4
     expected = []
@@ -248,6 +251,22 @@ def test_every_classic_is_compared():
     for name, (task, *_) in CLASSICS.items():
         assert f"`{THEIRS[name]}`" in (load_task(task).__doc__ or "")
         assert f"Differences from `{THEIRS[name]}`" in (load_task(task).__doc__ or "")
+
+
+def test_the_fork_pushes_the_object():
+    """The arm sweeps down onto the table and round: fork and table part, and the object is pushed, not passed."""
+    env = gym.make("VIPusher-v0").unwrapped
+    env.reset(seed=0)
+    env.set_mujoco_state([0.0] * 7 + [-0.15, -0.05, 0.0, 0.0], np.zeros(11))  # the object is in the way
+    task = env.task
+    sim, first = task.sim, task.now["object"][0].copy()
+    for k in range(60):
+        env.step(np.array([-0.3 if k < 20 else 2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], np.float32))
+        assert not task.now["solver_failed"][0]
+        assert sim.distance("wrist", "world")[0] > -1e-9
+        assert sim.distance("wrist", "object")[0] > -1e-9
+    assert np.linalg.norm(task.now["object"][0] - first) > 0.1
+    assert task.now["object"][0, 2] == pytest.approx(first[2], abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["VIHalfCheetah-v0", "VIHumanoidStandup-v0"])
