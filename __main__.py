@@ -26,7 +26,7 @@ COMMANDS = {
         "Compare what vigym, MuJoCo and PyBullet make of the same scenes, and of real tosses of a cube.",
     ),
     "demo": (
-        "vigym.envs.demo:demo",
+        "vigym.envs.demo.command:demo",
         "Run a robot under a controller, or a scene of bodies, and write what happened to files.",
     ),
     "doctor": (

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import gymnasium as gym
 from gymnasium.error import DependencyNotInstalled
 from tyro.conf import Positional, arg
 
 from vigym.engine.errors import InputError, VigymError
-from vigym.envs.controllers import SCRIPTED, scripted
-from vigym.envs.controllers.learned import committed, learned
+from vigym.envs.controllers.choice import Kind, choose
 from vigym.envs.robot_file import Robot, kind_of, model, model_names, read_robot
 from vigym.envs.words import bare_id, env_arguments, known_env
 from vigym.view.page.trial import DT, Trial
@@ -24,7 +23,7 @@ def view(
     out: tuple[Path, ...] = (),
     seconds: float | None = None,
     seed: int | None = None,
-    controller: Literal["scripted", "learned", "random"] | None = None,
+    controller: Kind | None = None,
     env_kwargs: tuple[str, ...] = (),
     speed: float = 1.0,
     forces: bool = True,
@@ -44,7 +43,7 @@ def view(
             2 s of a robot that is held by drives, unless given. A robot's .png without it is a picture of its pose.
         seed: Of the first start of an environment; 0 unless given.
         controller: Of an environment: scripted, the learned policy that vigym brings along, or random actions; the
-            first of them that there is, unless given.
+            best of them that there is, unless given.
         env_kwargs: Arguments of the environment, as name=value.
         speed: Times real time, for environments in the browser and for films.
         forces: Show the forces at contacts.
@@ -148,22 +147,11 @@ def show_robot(
             present(Replay.load(recording), films, speed, forces, colliders, browser)
 
 
-def find(env_id: str, kind: str | None) -> Any:
-    """Return a controller of that kind, or the first that there is; None for random actions."""
-    if kind == "scripted" and env_id not in SCRIPTED:
-        raise InputError(f"{env_id} has no scripted controller; there is one for {', '.join(SCRIPTED)}")
-    if kind in (None, "scripted") and env_id in SCRIPTED:
-        return scripted(env_id)
-    if kind == "learned" or (kind is None and committed(env_id).exists()):
-        return learned(env_id)
-    return None
-
-
 def run(
-    env_id: str, seconds: float | None, seed: int, kind: str | None, *, record: Path | None = None, **options: Any
+    env_id: str, seconds: float | None, seed: int, kind: Kind | None, *, record: Path | None = None, **options: Any
 ) -> None:
     """Episodes under a controller: for `seconds`, one if recorded, or without end."""
-    controller = find(env_id, kind)
+    controller = choose(env_id, kind)
     env: Any = gym.make(env_id, **options)
     try:
         observation, _ = env.reset(seed=seed)

@@ -91,7 +91,7 @@ def test_runs_count_on(tmp_path):
         (["evaluate", "VIHopper-v0", "--seed", "-1"], "--seed must be at least 0"),
         (["evaluate", "VICartPole-v0", "--command", "1"], "VICartPole-v0 takes no command"),
         (["evaluate", "VICartPole-v0", "--out", "/proc/nowhere/a.csv"], "nowhere"),
-        (["demo", "box", "--controller", "learned"], "--controller is for robots"),
+        (["demo", "box", "--controller", "learned"], "--controller is for environments"),
         (["evaluate", "VIHopper-v0", "--episodes", "0"], "--episodes must be at least 1"),
         (["evaluate", "VIHopper-v0", "--policy", "nowhere"], "nowhere is not a policy"),
         (["evaluate", "VIPendulum-v0", "--policy", "scripted"], "has no scripted controller"),

@@ -100,7 +100,7 @@ def test_the_root_does_not_import_benchmarks(path: Path) -> None:
         ("vigym.engine.kernels", "from .. import kernels", set()),
         ("vigym.engine.kernels", "from ..model import Model", {"vigym.engine.model"}),
         ("vigym.engine.kernels", "from . import simd\nimport numba", set()),
-        ("vigym.engine", "def f():\n    import vigym.envs.demo", {"vigym.envs.demo"}),
+        ("vigym.engine", "def f():\n    import vigym.envs.demo.command", {"vigym.envs.demo.command"}),
         ("vigym.engine", "from vigym import envs", {"vigym.envs"}),
         ("vigym.engine", "from vigym import __version__", {"vigym"}),
         ("vigym.engine", "from .kernels import step", set()),

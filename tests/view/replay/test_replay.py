@@ -128,7 +128,7 @@ def test_thinned(replay):
 
 
 def test_a_simulation_without_a_camera_is_framed_and_followed(tmp_path):
-    from vigym.envs.demo import box, fourbar
+    from vigym.envs.demo.scenes import box, fourbar
 
     for make, followed in ((box, 0), (fourbar, None)):
         sim = make()

@@ -150,7 +150,7 @@ def test_the_command(pinch, tmp_path, capsys):
 
 
 def test_the_demo(tmp_path, capsys):
-    from vigym.envs.demo import demo
+    from vigym.envs.demo.command import demo
 
     demo("heap", seconds=0.4, out=tmp_path)
     assert "deepest penetration" in capsys.readouterr().out
