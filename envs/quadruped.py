@@ -7,25 +7,28 @@ import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
-from vigym.engine.validation import vector
+from vigym.engine.validation import show, vector
 from vigym.envs.arguments import NotNegative, OpenRange, Positive, Range
 from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
-from vigym.envs.quadruped_motion import aim, judge
-from vigym.envs.quadruped_stairs import AWAY, add_risers, climb
-from vigym.envs.quadruped_stairs import scene as stairs
-from vigym.envs.robot import BASE_INFOS, RobotTask
+from vigym.envs.quadruped_motion import aim, judge, least_heights
+from vigym.envs.robot import BASE_INFOS, TOUCH, RobotTask
 from vigym.envs.task import Array, Draws, Indices
+from vigym.envs.terrain.field import Ground, ground
+from vigym.envs.terrain.steps import add_steps, count_of
 
 GAINS = ("kp", "kd", "effort_limit")
+FIELD = 20.0  # m, side of rough ground without its border
 
 
 class Quadruped(CompiledTask, RobotTask):
     """
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks at a commanded velocity: forward, sideways, and turning, all in the frame of
-    its trunk. A clock tells which diagonal pair of feet is to be lifted. Only the feet touch the ground; an episode
-    ends before a knee or the trunk would. On stairs, the first riser is 0.5 m ahead of the start, and treads overhang
-    risers by 0.03 m.
+    its trunk. A clock tells which diagonal pair of feet is to be lifted. Only the feet touch level ground and inclines;
+    an episode ends before a knee or the trunk would. Stairs are boxes, the first riser 0.5 m ahead of the start and at
+    most 50 of them in 20 m; rough ground is one height field, 24 m wide, on which every episode starts at another
+    place. The whole robot touches both; its parts pass through each other. There, the clearance of a foot is that above
+    the plane of the ground below its middle; `info["penetration"]` is 0 on rough ground, where it is not measured.
 
     ## Action Space
     `Box(-1, 1, (12,), float32)`
@@ -142,10 +145,12 @@ class Quadruped(CompiledTask, RobotTask):
     | `dt` | float | `0.005` | step of the simulator, s |
     | `actuation` | str | `"pd"` | `"pd"`, or `"torque"` |
     | `action_scale` | float | `0.5` | change of a drive's target for an action of 1, rad |
-    | `terrain` | str | `"flat"` | `"flat"`, `"incline"` or `"steps"`: ground that rises along x, or stairs |
+    | `terrain` | str | `"flat"` | `"flat"`, `"incline"` (rises along x), `"steps"` (stairs) or `"rough"` (bumps) |
     | `slope` | float | `0.15` | of the incline, rad; negative falls |
     | `step_height` | float | `0.03` | of the stairs, m; negative goes down |
     | `step_length` | float | `0.4` | of the stairs, m |
+    | `bump_level` | float | `0.2` | of rough ground, 0 to 1: bumps of 3 to 10 cm on slopes of up to 0.4 |
+    | `terrain_seed` | int | `1` | of rough ground |
     | `friction` | float | `0.8` | of the feet |
     | `x_velocity_range` | tuple | `(0.2, 0.8)` | of commands, m/s |
     | `y_velocity_range` | tuple | `(-0.2, 0.2)` | of commands, m/s |
@@ -197,10 +202,11 @@ class Quadruped(CompiledTask, RobotTask):
         **{"up": (float, 3), "normal": (float, 3), "velocity": (float, 3)},
         **{"height": float, "lowest_corner": float, "lowest_knee": float, "healthy": bool},
         **{"foot_slip": (float, 4), "wanted": (float, 4), "peak": (float, 4), "slid": (float, 4)},
-        "last_action": (float, 12),
+        **{"last_action": (float, 12), "floors": (float, 4)},  # floors: height of the ground below the feet, m
     }
-    memory: ClassVar[tuple[str, ...]] = ("gains", "aims", "floors", "offsets")
-    fixed: ClassVar[tuple[str, ...]] = ("limits", "neutral", "ground", "foot_points", "knee_points")
+    memory: ClassVar[tuple[str, ...]] = ("gains", "aims")
+    fixed: ClassVar[tuple[str, ...]] = ("limits", "neutral", "ground", "foot_points", "knee_points", "heights")
+    overlap: ClassVar[str] = "keep"  # on rough ground, the model starts at the origin, whatever is there
     n_actions = 12
     options: ClassVar[tuple[str, ...]] = ("command",)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 2.0, "azimuth": 120.0, "elevation": -15.0, "trackbodyid": 0}
@@ -212,10 +218,12 @@ class Quadruped(CompiledTask, RobotTask):
         dt: float = 0.005,
         actuation: Literal["pd", "torque"] = "pd",
         action_scale: float = 0.5,
-        terrain: Literal["flat", "incline", "steps"] = "flat",
+        terrain: Literal["flat", "incline", "steps", "rough"] = "flat",
         slope: float = 0.15,
         step_height: float = 0.03,
         step_length: float = 0.4,
+        bump_level: NotNegative = 0.2,
+        terrain_seed: int = 1,
         friction: float = 0.8,
         x_velocity_range: Range = (0.2, 0.8),
         y_velocity_range: Range = (-0.2, 0.2),
@@ -247,13 +255,22 @@ class Quadruped(CompiledTask, RobotTask):
         self.reset_noise_scale = reset_noise_scale
         self.kept = 0 if exclude_current_positions_from_observation else 2  # of x and y of the trunk
         slope = slope if terrain == "incline" else 0.0
-        mechanism = unitree_a1.build(friction=friction, drive=self.has_drives, slope=slope)
-        self.has_steps = terrain == "steps"
-        self.steps = 1.0 if step_height > 0 else -1.0, abs(step_height), step_length
-        if self.has_steps:
+        self.on_plane, self.is_rough = terrain in ("flat", "incline"), terrain == "rough"
+        mechanism = unitree_a1.build(friction=friction, drive=self.has_drives, slope=slope, ground=self.on_plane)
+        self.heights, spacing = np.zeros((2, 2)), 1.0
+        if terrain == "steps":
             if not 0.0 < abs(step_height) < 0.2 or not step_length >= 0.1:
                 raise InputError(f"no stairs for feet: step_height {step_height!r}, step_length {step_length!r}")
-            add_risers(mechanism, friction, self.steps[0])
+            add_steps(mechanism, friction, step_height, step_length)
+        elif self.is_rough:
+            if not bump_level <= 1.0:
+                raise InputError(f"bump_level must be 0 to 1, got {show(bump_level)}")
+            tiles = bumpy(bump_level, terrain_seed)
+            self.heights, spacing = tiles.heights, tiles.spacing
+            mechanism.add_collider("ground", "world", tiles.field, friction=friction)
+        # whether it is stairs; rise, length and number of these; heights of a field and the spacing between them, m
+        stairs = np.array([step_height, step_length, count_of(max(step_length, 0.1))])
+        self.terrain = terrain == "steps", tuple(stairs), self.heights, spacing
         super().__init__(
             mechanism,
             observation=observation,
@@ -267,14 +284,13 @@ class Quadruped(CompiledTask, RobotTask):
         joints = self.sim.model.mechanism.joints
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
         self.neutral = np.array([joint.target[0] for joint in joints])  # targets that hold STANDING
-        contacts = self.sim.model.mechanism.contacts
-        self.ground = np.array(contacts[0].normal)
-        self.foot_points = np.array([contact.point for contact in contacts[:4]])
+        self.ground = np.array([-np.sin(slope), 0.0, np.cos(slope)])
+        calves = (self.sim.model.mechanism.body(f"{leg} calf") for leg in unitree_a1.LEGS)
+        self.foot_points = np.array([body.shapes[-1].position for body in calves])
         self.knee_points = np.array([joint.child_anchor for joint in joints[2::3]])
         n = num_envs
         self.gains = np.stack([self.sim.parameter(name) for name in GAINS], 1)
         self.aims = np.zeros((n, 12))  # of the last step: targets of drives, or torques
-        self.floors, self.offsets = np.zeros((n, 4)), np.zeros((n, 8))  # see `climb`
         self.settings = numbers(
             velocity_reward_weight=velocity_reward_weight,
             yaw_reward_weight=yaw_reward_weight,
@@ -287,6 +303,7 @@ class Quadruped(CompiledTask, RobotTask):
             limit_cost_weight=limit_cost_weight,
             slip_cost_weight=slip_cost_weight,
             foot_lift=foot_lift,
+            on_plane=self.on_plane,
             lowest=healthy_z_range[0],
             highest=healthy_z_range[1],
             least_upright=np.cos(healthy_tilt),
@@ -302,37 +319,27 @@ class Quadruped(CompiledTask, RobotTask):
         command = np.array([rng.uniform(*bounds) for bounds in self.command_ranges])
         if "command" in options:
             command = vector(options["command"], (3,), "options['command']", InputError)
-        return {"noise": self.reset_noise_scale * rng.uniform(-1, 1, 33), "command": command}
-
-    def scene(self) -> dict[str, Any]:
-        return stairs(*self.steps) if self.has_steps else {}
+        noise = self.reset_noise_scale * rng.uniform(-1, 1, 33)
+        place = rng.uniform(-FIELD / 4, FIELD / 4, 2) if self.is_rough else np.zeros(2)
+        return {"noise": noise, "command": command, "place": place}
 
     def start(self, env: Indices, draws: Draws) -> None:
         joints, turn, rates, v, w = np.split(draws["noise"], [12, 15, 27, 30], axis=-1)
         x, q = (np.repeat(part[:1, 0], len(env), axis=0) for part in self.rest_state[:2])
-        if self.has_steps:
-            self.clear_steps(env)
+        if self.is_rough:
+            x[:, :2] += draws["place"]
         self.put(env, self.rest + joints, rates, x, self.turned(q, turn), v, w)
         self.now["command"][env] = draws["command"]
         self.gains[env] = np.stack([self.sim.parameter(name)[env] for name in GAINS], 1)
 
-    def clear_steps(self, env: Indices) -> None:
-        """Planes of the environments `env` as they are at the start: out of the way, and under a robot that stands."""
-        offsets, mask = self.sim.parameter("offset"), np.isin(np.arange(self.num_envs), env)
-        offsets[env] = -1e6
-        self.sim.set_parameters(mask, offset=offsets)
-        x, q, v, w = self.rest_state
-        self.sim.set_joint_state(self.rest, mask=mask, x=x, q=q, v=v, w=w)
-        self.floors[env], offsets[env, :4], offsets[env, 4:] = 0.0, 0.0, -AWAY
-        self.sim.set_parameters(mask, offset=offsets)
-        self.offsets[env] = offsets[env]
+    def lift(self, env: Indices, x: Array, q: Array) -> Array:
+        if self.on_plane:
+            return super().lift(env, x, q)
+        gaps = np.zeros(len(x))
+        least_heights(self.terrain, x, q, self.foot_points, gaps)
+        return TOUCH - gaps
 
     def controls(self, action: Array) -> dict[str, Any]:
-        if self.has_steps:
-            before = self.offsets.copy()
-            climb(*self.state, self.foot_points, self.dt, *self.steps, self.floors, self.offsets)
-            if (before != self.offsets).any():
-                self.sim.set_parameters(offset=self.offsets)
         if self.has_drives:
             aim(action, self.neutral, self.action_scale, self.limits, self.aims)
             return {"target": self.aims}
@@ -361,6 +368,11 @@ class Quadruped(CompiledTask, RobotTask):
         ]
 
     def judge(self) -> tuple[Callable, tuple[Any, ...]]:
-        model = self.settings, self.ground, self.knee_points, self.limits
-        step = self.elapsed, self.action, self.floors, self.aims, self.gains
+        model = self.settings, self.terrain, self.ground, self.foot_points, self.knee_points, self.limits
+        step = self.elapsed, self.action, self.aims, self.gains
         return judge, (physics_of_all(self.sim), *model, *step, self.observation, self.now)
+
+
+def bumpy(level: float, seed: int) -> Ground:
+    """Return rough ground of 4 x 4 tiles of one level."""
+    return ground(("rough",) * 4, 4, FIELD / 4, seed, level)

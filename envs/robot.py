@@ -102,16 +102,22 @@ class RobotTask(Task):
         roots = [np.repeat(part[:1], n, axis=0) for part in self.rest_state]
         for part, value in zip(roots, (x, q, v, w), strict=True):
             part[:, 0] = 0.0 if value is None else value
-        if model.n_contacts:
-            pose = coordinates.forward(model, joints, roots[0], roots[1])
-            # how far up the gap of each contact closes depends on the slope of its plane; walls are not stood on
-            short = TOUCH - self.sim.gaps_at(env, *pose)
-            lift = (short[:, self.stood_on] / self.slopes).max(-1)
-            roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
+        lift = self.lift(env, *coordinates.forward(model, joints, roots[0], roots[1]))
+        roots[0][:, 0, 2] += lift if touch else np.maximum(lift, 0.0)
         phi, mask = self.rows(env, joints)
         given: dict[str, Any] = {name: self.rows(env, part)[0] for name, part in zip("xqvw", roots, strict=True)}
         given["q"][~mask] = 1.0, 0.0, 0.0, 0.0
         self.sim.set_joint_state(phi, self.rows(env, rates)[0], mask, **given)
+
+    def lift(self, env: Indices, x: Array, q: Array) -> Array:
+        """Way (len(env),) along z that puts the lowest contact of each robot on the ground; x, q: poses of all bodies.
+
+        0 if the robot has no contacts that could hold it up."""
+        if not len(self.stood_on):
+            return np.zeros(len(env))
+        # how far up the gap of each contact closes depends on the slope of its plane; walls are not stood on
+        short = TOUCH - self.sim.gaps_at(env, x, q)
+        return (short[:, self.stood_on] / self.slopes).max(-1)
 
     def turned(self, q: Array, phi: Array) -> Array:
         """Orientations q turned by rotation vectors phi in the world."""

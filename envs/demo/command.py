@@ -31,10 +31,10 @@ def demo(
     """Run a robot under a controller, or a scene of bodies, and write what happened to files.
 
     Args:
-        scene: hopper (its flip), panda (picks and places a cube), quadruped (the Unitree A1 trots), snake (its gait);
-            arch (of stones, whose keystone is pulled out), box (thrown), chain (of 20 links, falls on the floor),
-            fourbar (a closed loop), heap (bodies that fall into a crate); or the id of any environment, as module:ID if
-            it is one of your own.
+        scene: hopper (its flip), panda (picks and places a cube), quadruped (the Unitree A1 trots), rough (it does so
+            over bumps), snake (its gait); arch (of stones, whose keystone is pulled out), box (thrown), chain (of 20
+            links, falls on the floor), fourbar (a closed loop), heap (bodies that fall into a crate); or the id of any
+            environment, as module:ID if it is one of your own.
         seconds: Simulated time, in seconds; one episode of an environment, and of names as long as they are
             interesting, unless given.
         seed: Of the start, for environments.
@@ -63,7 +63,7 @@ def demo(
                 names = ", ".join([*ROBOTS, *SCENES])
                 raise SystemExit(f"{scene} is neither one of {names}, nor the id of an environment")
             robot = ROBOTS.get(scene) or Robot(known_env(scene))
-            arguments = env_arguments(robot.env_id, env_kwargs)
+            arguments = {**robot.arguments, **env_arguments(robot.env_id, env_kwargs)}
             recording = run_robot(robot, file_name(scene), seconds, seed, controller, arguments, out)
             strip = robot.strip
         if picture:

@@ -6,12 +6,14 @@ from vigym.envs.demo.strip import Strip
 
 
 class Robot(NamedTuple):
-    """An environment, seconds to simulate (one episode, unless given), options of its reset, and the film strip."""
+    """An environment, seconds to simulate (one episode, unless given), options of its reset, the film strip, and
+    arguments of the environment."""
 
     env_id: str
     seconds: float | None = None
     options: dict[str, Any] = {}  # noqa: RUF012, a NamedTuple's default, which nobody changes
     strip: Strip | None = None
+    arguments: dict[str, Any] = {}  # noqa: RUF012
 
 
 HOPPER_CAMERA = {"distance": 4.2, "azimuth": 90.0, "elevation": -8.0, "lookat": (2.0, 0.0, 0.9)}
@@ -24,5 +26,6 @@ ROBOTS = {
     "hopper": Robot("VIHopper-v0", 3.0, strip=Strip(9, (0.1, 1.3), 0.5, HOPPER_CAMERA)),
     "quadruped": Robot("VIQuadruped-v0", 8.0, AHEAD, Strip(5, (0.0, 8.0), 0.0, A1_CAMERA)),
     "panda": Robot("VIPandaPickAndPlace-v0", 2.0, strip=Strip(1, (0.7, 2.0), 0.0, PANDA_CAMERA)),
+    "rough": Robot("VIQuadruped-v0", 8.0, AHEAD, arguments={"terrain": "rough"}),
     "snake": Robot("VISnake-v0", 10.0, strip=Strip(5, (0.5, 1.7), 0.35, SNAKE_CAMERA)),
 }

@@ -46,16 +46,17 @@ EARTH = (0.62, 0.56, 0.47, 1.0)
 
 
 @lru_cache(maxsize=8)
-def ground(kinds: tuple[str, ...], levels: int, length: float, seed: int) -> Ground:
-    """Tiles of `length` m: a row along x for each kind, from the easiest level to the hardest. Each tile has random
-    numbers of its own, which follow from seed, kind and level alone."""
+def ground(kinds: tuple[str, ...], levels: int, length: float, seed: int, only: float | None = None) -> Ground:
+    """Tiles of `length` m: a row along x for each kind, from the easiest level to the hardest, or all of the level
+    `only` (0, easy, to 1, hard). Each tile has random numbers of its own, which follow from seed, kind and level."""
     tile, edge = Tile(round(length / SPACING), SPACING), round(BORDER / SPACING)
     heights = np.zeros((len(kinds) * tile.cells + 2 * edge, levels * tile.cells + 2 * edge))
     for k, kind in enumerate(kinds):
         for level in range(levels):
-            rng = np.random.default_rng([seed, list(KINDS).index(kind), level])
+            place = list(KINDS).index(kind) if only is None else k  # kinds may be the same then
+            rng = np.random.default_rng([seed, place, level])
             r, c = edge + k * tile.cells, edge + level * tile.cells
-            hardness = level / (levels - 1) if levels > 1 else 0.0
+            hardness = only if only is not None else level / (levels - 1) if levels > 1 else 0.0
             heights[r : r + tile.cells, c : c + tile.cells] = KINDS[kind](tile, hardness, rng)
     heights[[0, -1]], heights[:, [0, -1]] = WALL, WALL
     rows, columns = heights.shape

@@ -216,8 +216,8 @@ def test_on_an_incline_it_starts_parallel_to_the_ground():
     assert task.now["height"][0] == pytest.approx(started(reset_noise_scale=0.0).now["height"][0], abs=1e-6)
 
 
-def profile(x: np.ndarray, rise: float, length: float = 0.4) -> np.ndarray:
-    """Height of the stairs, without what treads overhang."""
+def stair_height(x: np.ndarray, rise: float, length: float = 0.4) -> np.ndarray:
+    """Height of the stairs."""
     return rise * np.maximum(np.floor((x - 0.5) / length) + 1, 0.0)
 
 
@@ -233,31 +233,41 @@ def test_feet_stay_out_of_the_stairs(rise):
     shift[:, 0, 0], shift[:, 0, 2] = rng.uniform(-0.3, 0.2, 8), rng.uniform(0.2, 0.3, 8)
     v = np.tile(rng.uniform([-0.5, -1, -1], [1.5, 1, 1], (8, 1, 3)), (1, 13, 1))
     task.sim.set_state(x=state.x + shift, v=v)
+    touched = 0
     for _ in range(60):
         task.step(rng.uniform(-0.5, 0.5, (8, 12)))
         info = task.told()
         assert not info["solver_failed"].any()
         assert info["penetration"].max() < 1e-9
-        assert task.sim.contact_gaps().min() > -1e-9
         feet = foot_centres(task)
-        assert (feet[..., 2] - 0.02 - profile(feet[..., 0], rise)).min() > -1e-9
-    assert len(np.unique(task.floors)) > 1
+        clearance = feet[..., 2] - 0.02 - stair_height(feet[..., 0], rise)
+        assert clearance.min() > -1e-9
+        np.testing.assert_allclose(info["foot_clearance"], clearance, atol=1e-12)
+        # no foot is in a riser either: not even the part of it that is higher than the next tread's edge
+        seen = task.sim.contacts()
+        assert seen.gap.min(initial=0.0) > -1e-9
+        touched += len(seen.gap)
+    assert touched > 100
+    assert len(np.unique(task.now["floors"])) > 1
 
 
-def test_stairs_begin_anew():
-    task = started(num_envs=3, terrain="steps")
-    for _ in range(2):
-        task.sim.set_parameters(offset=np.full(8, -1e3))  # out of the way
-        x = task.state.x + np.array([2.0, 0.0, 0.4])  # above tread 4 or 5
-        task.sim.set_state(x=x, v=np.zeros_like(x))
-        for _ in range(30):
-            task.step(np.zeros((3, 12)))
-        assert task.floors.min() > 0.1
-        task.reset(np.array([1]), [np.random.default_rng(7)], {})
-        assert (task.floors[1] == 0).all()
-        assert task.floors[[0, 2]].min() > 0.1
-        assert abs(task.state.x[1, 0, 0]) < 0.1
-        assert task.now["foot_clearance"][1].min() == pytest.approx(0.0, abs=1e-6)
+@pytest.mark.parametrize("level", [0.0, 1.0])
+def test_rough_ground(level):
+    """Feet stand on it, every start is at another place, and what the task says of slipping is what feet do."""
+    task = started(num_envs=4, terrain="rough", bump_level=level, command=(0.5, 0.0, 0.0), reset_noise_scale=0.0)
+    assert len(np.unique(task.state.x[:, 0, 0])) == 4
+    # the lowest foot is on the ground, or above it by what the ground beside it is steeper
+    assert -1e-9 < task.now["foot_clearance"].min(-1).max() < 0.02 * (np.sqrt(1 + 0.8**2) - 1)
+    trot = QuadrupedTrot()
+    for _ in range(25):
+        task.step(trot.act(task.observation))
+        assert not task.now["solver_failed"].any()
+        assert task.sim.contacts().gap.min() > -1e-9
+    feet, before = foot_centres(task), task.now["x_position"].copy()
+    task.step(np.zeros((4, 12)))
+    assert np.abs(foot_centres(task) - feet).max() < 0.2
+    assert np.abs(task.now["x_position"] - before).max() > 1e-4
+    assert (task.now["foot_slip"][task.now["foot_clearance"] > 0.01] == 0).all()
 
 
 def test_on_stairs_a_batch_is_its_environments_and_states_can_be_set_again():
@@ -272,10 +282,9 @@ def test_on_stairs_a_batch_is_its_environments_and_states_can_be_set_again():
             saved = batch.get_state()
         action = trot.act(ours).astype(np.float32)
         ours, theirs = batch.step(action)[0], singles.step(action)[0]
-        floors |= set(batch.task.floors.ravel())
+        floors |= set(batch.task.now["floors"].ravel())
     assert {0.0, 0.03} <= floors
     batch.set_state(saved)
-    assert saved["task"]["floors"].max() > 0
     for _ in range(5):
         first = batch.step(np.zeros((2, 12), np.float32))[0]
     batch.set_state(saved)

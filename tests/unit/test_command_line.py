@@ -49,3 +49,45 @@ def test_without_tyro_one_line_says_what_to_install(
     err = capsys.readouterr().err
     assert 'pip install "vigym[cli]"' in err
     assert err.count("\n") == 1
+
+
+OWN = """
+import numpy as np
+import vigym
+from gymnasium.envs.registration import register
+from vigym.envs.cartpole import CartPole
+
+register("Own-v0", "vigym.envs.vigym:RobotEnv", max_episode_steps=20, kwargs={"task": "own_poles:Own"})
+
+
+class Own(CartPole):
+    pass
+"""
+
+
+def test_the_demo_of_an_environment_of_ones_own(tmp_path, monkeypatch, capsys):
+    (tmp_path / "own_poles.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    main(["demo", "own_poles:Own-v0", "--env-kwargs", "frame_skip=2", "--no-picture", "--out", "out"])
+    assert "Own-v0 under random actions" in capsys.readouterr().out
+    replay = vigym.Replay.load(tmp_path / "out" / "Own-v0.vigym")
+    assert 1 < len(replay) <= 21
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["no-such-scene"], "neither one of hopper, .*arch"),
+        (["VIHoper-v0"], "neither one of"),
+        (["nowhere:Own-v0"], "cannot be imported"),
+        (["CartPole-v1"], "not an environment of vigym"),
+        (["quadruped", "--env-kwargs", "terain=rough"], "did you mean 'terrain'"),
+        (["arch", "--env-kwargs", "stones=3"], "--env-kwargs is for environments"),
+        (["VIAnt-v0", "--controller", "scripted"], "VIAnt-v0 has no scripted controller"),
+    ],
+)
+def test_the_demo_says_what_is_wrong_with_a_name(args, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=message):
+        main(["demo", *args])
