@@ -36,14 +36,13 @@ def build(
     middle = np.array([0.0, 0.0, base])
     for k in range(stones):
         sides = np.pi * np.array([k, k + 1]) / stones
-        corners = [
+        corners = tuple(
             (r * np.cos(angle), y, r * np.sin(angle))
             for angle in sides
             for r in (radius - 0.5 * thickness, radius + 0.5 * thickness)
             for y in (-0.5 * depth, 0.5 * depth)
-        ]
-        wedge = Hull(corners, color=LIGHT if k % 2 else DARK)
-        centre = wedge.centre()
-        shape = Hull(np.array(corners) - centre, color=wedge.color)
+        )
+        centre = Hull(corners).centre()
+        shape = Hull(corners, position=tuple(-centre), color=LIGHT if k % 2 else DARK)
         m.add_body(f"stone {k}", density=density, shapes=[shape], position=middle + centre, friction=friction)
     return m

@@ -54,19 +54,18 @@ def build() -> Mechanism:
         b.body(name, shapes, solid=False)
         b.hinge(name, parent, name, at, limits, axis=axis, damping=damping, armature=ARMATURE, effort_limit=TORQUE)
         parent = name
-    for k, shape in enumerate(FORK):
-        place = tuple(shape.position - b.centres[TIP])
-        shifted = replace(shape, position=place)
+    for k, rod in enumerate(FORK):
+        shifted = replace(rod, position=tuple(rod.position - b.centres[TIP]))
         b.mechanism.add_collider(f"fork {k}", TIP, shifted, friction=0.0, group=ROBOT, mask=WORLD | PUSHED)
     table = Plane(position=(0.0, 0.0, TABLE))
     b.mechanism.add_collider("table", "world", table, friction=0.0, group=WORLD, mask=ROBOT)
-    for name, shape, density, at in (
+    for name, shape, density, place in (
         ("object", Cylinder(0.05, 0.1), 0.01, OBJECT),
         ("goal", Cylinder(0.08, 0.002), 1e-5, GOAL),
     ):
         b.body(name, [shape], solid=False, density=density)
         lower, upper = RANGE
         options = {"lower": lower, "upper": upper, "damping": DRAG, "armature": ARMATURE}
-        b.joint(name, "custom", "world", name, at, axis=Z, constrained=(0, 0, 1, 1, 1, 1), **options)
+        b.joint(name, "custom", "world", name, place, axis=Z, constrained=(0, 0, 1, 1, 1, 1), **options)
     b.mechanism.add_collider("pushed", "object", Cylinder(0.05, 0.1), friction=0.0, group=PUSHED, mask=ROBOT)
     return b.mechanism

@@ -26,6 +26,6 @@ ROBOTS = {
     "hopper": Robot("VIHopper-v0", 3.0, strip=Strip(9, (0.1, 1.3), 0.5, HOPPER_CAMERA)),
     "quadruped": Robot("VIQuadruped-v0", 8.0, AHEAD, Strip(5, (0.0, 8.0), 0.0, A1_CAMERA)),
     "panda": Robot("VIPandaPickAndPlace-v0", 2.0, strip=Strip(1, (0.7, 2.0), 0.0, PANDA_CAMERA)),
-    "rough": Robot("VIQuadruped-v0", 8.0, AHEAD, arguments={"terrain": "rough"}),
+    "rough": Robot("VIQuadruped-v0", 8.0, AHEAD, arguments={"terrain": "rough", "bump_level": 0.5}),
     "snake": Robot("VISnake-v0", 10.0, strip=Strip(5, (0.5, 1.7), 0.35, SNAKE_CAMERA)),
 }

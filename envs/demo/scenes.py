@@ -80,11 +80,10 @@ def stone_arch() -> Simulator:
 
 
 def pull_keystone(sim: Simulator, time: float) -> dict[str, Any]:
-    """Pull the keystone up with five times its weight, for 0.4 s after 1 s."""
-    force = np.zeros((1, len(sim.body_names), 3))
-    if 1.0 <= time < 1.4:
-        keystone = arch.STONES // 2
-        force[0, keystone, 2] = 5.0 * 9.81 * sim.model.mechanism.bodies[keystone].mass
+    """Pull the keystone up with four times its weight, after 1 s, until it is clear of its neighbours."""
+    force, keystone = np.zeros((1, len(sim.body_names), 3)), arch.STONES // 2
+    if time >= 1.0 and sim.state.x[0, keystone, 2] < arch.RADIUS + 1.5 * arch.THICKNESS:
+        force[0, keystone, 2] = 4.0 * 9.81 * sim.model.mechanism.bodies[keystone].mass
     return {"force": force}
 
 

@@ -64,7 +64,7 @@ def test_an_arch_stands_if_a_line_of_thrust_fits(stones, scale):
 
 
 def test_without_its_keystone_it_falls():
-    """The keystone is pulled out by less than what carries the rest of the arch, and nothing is left in the air."""
+    """It stands until its keystone is pulled out; 1.5 s later, no other stone is left in the air."""
     from vigym.envs.demo.scenes import pull_keystone, stone_arch
 
     sim, lowest = stone_arch(), np.inf
@@ -75,4 +75,5 @@ def test_without_its_keystone_it_falls():
         if k == 99:  # it is pulled from the next step on
             assert sim.state.x[0, :, 2].max() == pytest.approx(highest, abs=1e-9)
     assert lowest > -1e-8
-    assert sim.state.x[0, :, 2].max() < 0.5 * highest
+    others = np.delete(sim.state.x[0, :, 2], arch.STONES // 2)
+    assert others.max() < 0.5 * highest
