@@ -1,7 +1,7 @@
-"""Film every environment for the site and the README: `python docs/hooks/films.py [ID ...]` writes docs/films/ID.webp.
+"""Film environments and scenes of the demo: `python docs/hooks/films.py [NAME ...]` writes docs/films/NAME.webp.
 
-An environment moves under its scripted controller or its learned policy if it has one, and under random actions
-otherwise.
+An environment moves under its scripted controller or its learned policy, whichever is better, if it has one, and under
+random actions otherwise.
 """
 
 import sys
@@ -13,8 +13,11 @@ import numpy as np
 from PIL import Image
 
 import vigym
+from vigym.envs.demo.command import run_scene
+from vigym.envs.demo.scenes import SCENES
 from vigym.envs.registration import ENVIRONMENTS
 from vigym.envs.view_command import run
+from vigym.view.pictures.camera import Camera
 
 FOLDER = Path(__file__).parents[1] / "films"
 WIDTH, HEIGHT, RATE, SECONDS = 400, 300, 20, 4.0
@@ -22,17 +25,22 @@ LONGER = {"VIQuadruped-v0": 6.0, "VISnake-v0": 6.0}
 NEARER = 0.7  # than the camera of the environment, as films are small
 
 
-def film(env_id: str, seconds: float) -> Path:
+def film(name: str, seconds: float) -> Path:
     """Write a film that repeats itself, as WebP."""
+    camera = None
     with TemporaryDirectory() as folder:
         recording = Path(folder) / "run.vigym"
-        run(env_id, seconds, 3, None, record=recording)
+        if name in SCENES:
+            recording, strip = run_scene(name, None, Path(folder))
+            camera = Camera.from_config(strip.camera) if strip else None
+        else:
+            run(name, seconds, 3, None, record=recording)
         replay = vigym.Replay.load(recording)
-    camera = replace(replay.camera, distance=NEARER * replay.camera.distance)
+    camera = camera or replace(replay.camera, distance=NEARER * replay.camera.distance)
     renderer = replay.renderer(WIDTH, HEIGHT, camera)
     times = np.arange(0.0, replay.time[-1], 1.0 / RATE)
     pictures = [Image.fromarray(renderer.render(*replay.at(time)[:2])) for time in times]
-    path = FOLDER / f"{env_id}.webp"
+    path = FOLDER / f"{name}.webp"
     first, *others = pictures
     options = {"duration": 1000 // RATE, "loop": 0, "quality": 60, "method": 4, "minimize_size": True}
     first.save(path, save_all=True, append_images=others, **options)

@@ -96,7 +96,7 @@ class Scene(NamedTuple):
     strip: Strip | None = None
 
 
-ARCH_CAMERA = {"distance": 3.2, "azimuth": 70.0, "elevation": -8.0, "lookat": (0.0, 0.0, 0.7)}
+ARCH_CAMERA = {"distance": 3.9, "azimuth": 70.0, "elevation": -8.0, "lookat": (0.0, 0.0, 0.7)}
 SCENES = {
     "arch": Scene(stone_arch, 3.0, pull_keystone, Strip(6, (1.0, 2.0), None, ARCH_CAMERA, forces=False)),
     "box": Scene(box),
