@@ -64,12 +64,12 @@ def compare(scene: Scene, agreement: float) -> None:
     ("parts", "examples", "agreement"),
     [
         ({}, 60, 1e-9),
-        ({"contacts": True}, 60, 1e-9),
-        ({"laws": True}, 60, 1e-9),
-        ({"laws": True, "dry": True}, 60, 1e-9),
+        ({"contacts": True}, 30, 1e-9),
+        ({"laws": True}, 30, 1e-9),
+        ({"laws": True, "dry": True}, 30, 1e-9),
         ({"loops": True}, 40, 1e-9),
-        (None, 40, 1e-9),
-        ({"contacts": True, "soft": True}, 40, 1e-9),
+        (None, 15, 1e-9),
+        ({"contacts": True, "soft": True}, 25, 1e-9),
     ],
     ids=["joints", "contacts", "laws", "dry", "loops", "everything", "soft"],
 )

@@ -8,7 +8,7 @@ from vigym.benchmarks.touching.piles import heap
 from vigym.engine import watching
 
 pytestmark = pytest.mark.usefixtures("judged")
-BALLS = 7
+BALLS, STEPS = 7, 20
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_an_environment_of_a_batch_is_the_one_alone(crowded):
     assert batch._lanes.lanes == 1
     alone = [fallen(5) for _ in range(2)]
     saved = batch.save()
-    for _ in range(60):
+    for _ in range(STEPS):
         batch.step()
         shared.step()
         assert batch.status.converged.all()
@@ -44,13 +44,13 @@ def test_an_environment_of_a_batch_is_the_one_alone(crowded):
     for env, sim in zip((0, 3), alone, strict=True):
         single = Simulator(heap(BALLS), dt=0.01)
         single.set_state(x=sim.state.x[env])
-        single.step(repeat=60)
+        single.step(repeat=STEPS)
         for one, other in zip(single.state, batch.state, strict=True):
             np.testing.assert_array_equal(one[0], other[env])
         assert len(single.contacts()) == len(batch.contacts(env))
     ends = batch.state
     batch.restore(saved)
-    batch.step(repeat=60)
+    batch.step(repeat=STEPS)
     for one, other in zip(batch.state, ends, strict=True):
         np.testing.assert_array_equal(one, other)
     orders = batch._lanes.scratch[0].order[0]

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from vigym.benchmarks import environments
-from vigym.envs.registration import CLASSICS, ENVIRONMENTS
+from vigym.envs.registration import ENVIRONMENTS
 
 pytest.importorskip("mujoco")
+SOME = ("VICartPole-v0", "VIHopper-v0", "VIQuadruped-v0", "VIReacher-v0")
 
 
-@pytest.fixture(scope="module")
-def figures() -> list[environments.Figure]:
+@pytest.fixture(scope="module", params=[SOME, pytest.param(tuple(ENVIRONMENTS), marks=pytest.mark.slow)])
+def figures(request) -> list[environments.Figure]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(environments, "ENVIRONMENTS", request.param)
         patch.setattr(environments, "BATCH", 8)
         patch.setattr(environments, "PEER_BATCH", 2)
         patch.setattr(environments, "BATCHES", environments.BATCHES[:1])
