@@ -99,6 +99,7 @@ TOUCHING: dict[str, Callable[[], Mechanism]] = {
     "coiled snake": rounds.coiled_snake,
     "8 things dropped": lambda: piles.dropped(4, 4),
     "40 things dropped": piles.dropped,
+    "10 needles dropped": piles.needles,
 }
 
 

@@ -114,3 +114,13 @@ def cubes(n: int = 27, side: float = 0.1, seed: int = 5) -> Mechanism:
         turn = about(axis / np.linalg.norm(axis), rng.uniform(-0.4, 0.4))
         add(m, f"cube{k}", Box((side, side, side)), start, turn, friction=0.6)
     return m
+
+
+def needles(n: int = 10, seed: int = 0) -> Mechanism:
+    """Thin rods (boxes of 300 x 2 x 2 mm, 10 g) above the ground, 0.1 m above each other and turned at random."""
+    m, rng = Mechanism(), np.random.default_rng(seed)
+    m.add_ground(friction=0.5)
+    for k in range(n):
+        turn, place = random_turn(rng), (*rng.uniform(-0.03, 0.03, 2), 0.2 + 0.1 * k)
+        add(m, f"needle{k}", Box((0.3, 0.002, 0.002)), place, turn, mass=0.01, friction=0.5)
+    return m

@@ -7,7 +7,7 @@ from apart import follow
 from vigym import Simulator
 from vigym.assets import unitree_a1
 from vigym.benchmarks.touching.parts import GRAVITY
-from vigym.benchmarks.touching.piles import dropped
+from vigym.benchmarks.touching.piles import dropped, needles
 from vigym.benchmarks.touching.robots import fight
 
 SECOND = 13  # body of the second robot that is its trunk
@@ -63,3 +63,11 @@ def test_forty_things_are_dropped_into_a_box(steps):
         carried = forces[600:].mean(0)
         np.testing.assert_allclose(carried, [0, 0, mass.sum() * GRAVITY], atol=0.01 * mass.sum() * GRAVITY)
         assert np.abs(sim.state.x[0, :, :2]).max() < 0.4  # nothing went through a wall
+
+
+def test_needles_fall_on_each_other():
+    # 150 times as long as thick, parted by two edges that are others in every step; at rest, the ground carries them
+    sim = Simulator(needles(), dt=0.005)
+    forces = follow(sim, 300, lambda: outer_force(sim), whole=False)
+    weight = sim.parameter("mass")[0].sum() * GRAVITY
+    np.testing.assert_allclose(forces[-20:].mean(0), [0, 0, weight], atol=0.02 * weight)

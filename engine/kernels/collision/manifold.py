@@ -264,8 +264,8 @@ def face_face(found, ref, inc, k, way, swap, reach):
     P, Q, hp, hq = ref[1][kp], ref[1][kq], ref[2][kp], ref[2][kq]
     A, B, ha, hb = inc[1][ip], inc[1][iq], inc[2][ip], inc[2][iq]
     close = INSIDE * (hp + hq + ha + hb)
-    ref_face = 2.0 * k + (1.0 if way > 0.0 else 0.0)
-    inc_face = 2.0 * i + (1.0 if out > 0.0 else 0.0)
+    up, down = 1.0 if way > 0.0 else 0.0, 1.0 if out > 0.0 else 0.0
+    faces = 2048.0 * swap  # keys of one face being the plane and of the other one
     count = 0
     # corners of inc over the face of ref
     for c in range(4):
@@ -274,7 +274,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
         d = sub(v, top)
         gap = dot(d, n)
         if abs(dot(d, P)) <= hp + close and abs(dot(d, Q)) <= hq + close and gap < reach:
-            key = 8.0 * ref_face + 2.0 * c + (1.0 if out > 0.0 else 0.0) + 48.0 * i
+            key = faces + 48.0 * i + 8.0 * (2.0 * k + up) + 2.0 * c + down
             count = note(found, count, (FACE, swap, key), v, top, n, n)
     corners = count
     # corners of ref over the face of inc
@@ -290,7 +290,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
                     e = (found[f, OWNER] - v[0], found[f, OWNER + 1] - v[1], found[f, OWNER + 2] - v[2])
                     known = known or length(along(e, -dot(e, n), n)) < 1e-6 * (hp + hq)
                 if not known:
-                    key = 200.0 + 8.0 * inc_face + 2.0 * c + (1.0 if way > 0.0 else 0.0) + 48.0 * k
+                    key = faces + 200.0 + 48.0 * k + 8.0 * (2.0 * i + down) + 2.0 * c + up
                     count = note(found, count, (FACE, 1.0 - swap, key), v, bottom, m, m)
     # edges that cross
     for c in range(4):
@@ -315,8 +315,7 @@ def face_face(found, ref, inc, k, way, swap, reach):
                     size = length(away)
                     facing = sign(dot(away, n))
                     point = along(p, t, u)
-                    edges = 12.0 * (4.0 * i + c) + (4.0 * k + g)
-                    key = 400.0 + edges + (144.0 if (way > 0.0) != (out > 0.0) else 0.0)
+                    key = faces + 400.0 + 144.0 * (2.0 * up + down) + 12.0 * (4.0 * i + c) + (4.0 * k + g)
                     if abs(slope) < SHALLOW:  # across both is anywhere
                         if dot(n, sub(point, top)) < reach:
                             count = note(found, count, (FACE, swap, key), point, top, n, n)
@@ -342,15 +341,19 @@ def box_box(found, a, b, later_a, later_b, reach):
     i, j = (number - 6) // 3, (number - 6) % 3
     n, _ = direction(a[1], b[1], number)
     n = times(side, n)  # from a to b
-    p, q = a[0], b[0]
+    p, q, which = a[0], b[0], 0.0  # of four edges each that run the same way, those that face each other
     for k in range(3):
         if k != i:
-            p = along(p, a[2][k] * sign(dot(a[1][k], n)), a[1][k])
+            up = sign(dot(a[1][k], n))
+            p = along(p, a[2][k] * up, a[1][k])
+            which = 2.0 * which + (1.0 if up > 0.0 else 0.0)
         if k != j:
-            q = along(q, -b[2][k] * sign(dot(b[1][k], n)), b[1][k])
+            up = -sign(dot(b[1][k], n))
+            q = along(q, b[2][k] * up, b[1][k])
+            which = 2.0 * which + (1.0 if up > 0.0 else 0.0)
     u, w = a[1][i], b[1][j]
     facing = -sign(dot(cross(w, u), n))
     gap = dot(n, sub(q, p))
     if gap >= reach:
         return 0
-    return note(found, 0, (EDGES, 0.0, 900.0 + number), p, q, w, times(facing, u))
+    return note(found, 0, (EDGES, 0.0, 1000.0 + 16.0 * (number - 6) + which), p, q, w, times(facing, u))
