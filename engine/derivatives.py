@@ -274,7 +274,7 @@ class Derivatives:
         kinds = self.sim._lanes.constants.joint_kind[0][: self.sim.model.n_bodies]
         if not self.covered or (~self._without_joint & (kinds % 4 == 3)).any():
             raise InputError(
-                "derivatives of joint coordinates do not cover loops, bodies that touch each other, armature, and "
+                "derivatives of joint coordinates do not cover loops, bodies that touch each other, and "
                 'joints with three free rotations; those of the state do (coordinates="maximal")'
             )
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from vigym.engine.inputs import entries
 from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
 from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, measure, residual, start, substitute
+from vigym.engine.kernels.linear import blunt_axis, blunt_contact
 from vigym.engine.kernels.quaternion import matrix, matvec, store
 from vigym.engine.kernels.step import begin_step
 from vigym.engine.kernels.store import Group
@@ -118,6 +119,8 @@ def differentiate(
         measure(m, state, scratch)
     for name in (*RESIDUALS, "touch_cr") if m.features.touches else RESIDUALS:
         setattr(real_t, name, getattr(t, name).imag / STEP)
+    blunt_contact(m, real_s, real_t)
+    blunt_axis(m, real_s, real_t)
     factorize(m, real_s, real_t)
     substitute(m, real_s, real_t)
 

@@ -11,7 +11,7 @@ SEVERAL = {"force": 3, "torque": 3, "inertia": 6}  # numbers a body
 OF_SHAPES = {"contact_point": 3, "contact_radius": 1}  # numbers a contact
 # Length of the last step; joint coordinates, turns counted, and their rates; impulses of which a rebound is due
 KEPT = {"last_dt": "h0", "last_positions": "angle", "last_velocities": "rate", "due_impulse": "struck"}
-ALONE = ("restitution", "armature", *KEPT)  # of which compiled kernels know nothing
+ALONE = ("restitution", *KEPT)  # of which compiled kernels know nothing
 FIELDS = parameters.FIELDS | KEPT | {"contact_point": "point", "contact_radius": "radius"}
 
 

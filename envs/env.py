@@ -16,7 +16,8 @@ from vigym.engine.recording import Recorder
 from vigym.engine.validation import numeric, show
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.saved import check_generator
-from vigym.envs.task import Array, Task
+from vigym.envs.step_gradients import StepGradients, step_gradients
+from vigym.envs.task import Array, Flags, Task
 
 ONLY, ALL = np.zeros(1, np.int64), np.ones(1, bool)  # the only environment, as indices and as a mask
 
@@ -68,6 +69,12 @@ class Actions:
     @cached_property
     def _code(self) -> Callable[[Array, float, Array], bool]:
         return direct(cut, self.given, self.limit, self.cut)
+
+    @property
+    def inside(self) -> Flags:
+        """Mask of the last actions that were not cut."""
+        mask: Flags = np.abs(self.given) <= self.limit
+        return mask
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Actions, (*self.given.shape, self.shape, self.limit)
@@ -132,6 +139,14 @@ class RobotEnv(gym.Env):
         info = self.task.told_alone()
         self.picture.complain()
         return self.task.shown(observation[0]), reward.item(), terminated.item(), False, info
+
+    def step_gradients(self, action: Any) -> StepGradients:
+        """Derivatives of observation, reward and next state of a step with this action, by the present state and the
+        action; the environment stays where it is. An action beyond its bounds is cut, and has no effect there.
+
+        InputError for tasks whose reward is not smooth, and if the step has no derivatives, see `sim.gradients`."""
+        told = self._actions(action)
+        return step_gradients(self.task, told, self._actions.inside).alone()
 
     def record(self, path: str | PathLike[str]) -> Recorder:
         """Write poses, forces, gaps, joint errors, actions and rewards to a file from now on, until it is closed."""

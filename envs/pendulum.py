@@ -122,6 +122,7 @@ class Pendulum(CompiledTask):
     infos: ClassVar[Mapping[str, Any]] = {"angle": float}
     terms: ClassVar[tuple[str, ...]] = ("angle", "velocity", "ctrl")
     n_actions = 1
+    smooth = True
     camera: ClassVar[Mapping[str, Any]] = {"distance": 4.5, "azimuth": 90.0, "elevation": -5.0, "lookat": (0, 0, 1.4)}
 
     def __init__(

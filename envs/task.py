@@ -67,6 +67,7 @@ class Task(ABC):
     action_limit: ClassVar[float] = 1.0  # actions are within +- this
     overlap: ClassVar[str] = "error"  # of bodies where environments start, see `Simulator`
     options: ClassVar[tuple[str, ...]] = ()  # that `reset` takes
+    smooth: ClassVar[bool] = False  # observations and rewards are smooth functions of states; controls are linear
     parts: Mapping[str, int] = {}  # names and sizes of the parts of an observation that users see as a dict
 
     def __init_subclass__(cls) -> None:
@@ -139,6 +140,10 @@ class Task(ABC):
 
     def terminated(self) -> Flags:
         """Environments whose episode has come to an end."""
+        return np.zeros(self.num_envs, bool)
+
+    def rough(self) -> Flags:
+        """Environments of a smooth task that are where an observation or the reward has no derivatives."""
         return np.zeros(self.num_envs, bool)
 
     def info(self) -> dict[str, Array]:

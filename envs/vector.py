@@ -22,6 +22,7 @@ from vigym.engine.validation import count, show
 from vigym.envs.env import Actions, checked_options, make_task
 from vigym.envs.rendering import RENDER_MODES, Picture
 from vigym.envs.saved import check_generator, checked_arrays, refused
+from vigym.envs.step_gradients import StepGradients, step_gradients
 from vigym.envs.task import Array, Flags, Task
 
 
@@ -161,6 +162,13 @@ class RobotVectorEnv(gym.vector.VectorEnv):
         self._observation = observation.copy()
         self.picture.complain()
         return self.task.shown(self._observation), reward, terminated, truncated, infos
+
+    def step_gradients(self, actions: Any) -> StepGradients:
+        """The same as that of the single environment, with a status for each one of the batch."""
+        if self._idle.any():
+            raise ResetNeeded(f"environments {np.flatnonzero(self._idle)} have not begun: reset them first")
+        told = self._actions(actions)
+        return step_gradients(self.task, told, self._actions.inside)
 
     def _infos(self, stepped: Mapping[str, Array], acting: Flags) -> dict[str, Any]:
         """Gymnasium's form of infos: what a reset tells of all environments, what a step tells of those `acting`."""

@@ -6,7 +6,7 @@ from vigym.engine.kernels.store import Store
 
 BAR_AXES = (
     *("effort", "target", "target_velocity", "kp", "kd", "stiffness", "damping", "effort_limit"),
-    *("dry_friction", "velocity_limit", "no_load_speed"),
+    *("dry_friction", "velocity_limit", "no_load_speed", "armature"),
 )
 BAR_BODIES = {"force": 3, "torque": 3, "mass": 1, "inertia": 6}
 BAR_CONTACTS = {"friction": 1, "compliance": 1, "contact_damping": 1, "offset": 1, "point": 3, "radius": 1}

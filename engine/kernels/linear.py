@@ -25,7 +25,7 @@ from vigym.engine.kernels.sweep import each_axis, each_body, each_contact, each_
 
 def is_linearised(features):
     """Whether these files know all that a mechanism has."""
-    return not (features.loops or features.touches or features.balls or features.armature)
+    return not (features.loops or features.touches or features.balls)
 
 
 @block
@@ -188,4 +188,7 @@ def effort_slopes(s, t, a):
         slope = slope + t.speed_answer[a][0] + t.speed_answer[a][1]
     if s.features.curves:
         slope = slope + (1.0 - motor) * axis.drag(s, a) / t.h
+    if s.features.armature:
+        rotor = t.rate * s.armature[a][0]
+        return slope + t.rate * rotor, rotor - by_rate
     return slope, -1.0 * by_rate

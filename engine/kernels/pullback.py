@@ -326,12 +326,14 @@ def parameters_axis(m, s, t, a):
         limit = tau * axis.change_of_effort(s, t, a, axis.NOTHING, rows, 0.0)
         rows = [0.0] * 4 + [bounded[axis.SLIP], bounded[axis.BACK], 0.0]
         dry = tau * axis.change_of_effort(s, t, a, axis.NOTHING, rows, 0.0)
-    speed = curve = 0.0
+    speed = curve = rotor = 0.0
     if s.features.speeds:
         speed = tau * t.h * (t.speed_answer[a][1] - t.speed_answer[a][0])
     if s.features.curves:
         share = tau * (t.axis_answer[a][0] - 1.0) * rate / s.no_load_speed[a][0]
         limit, curve = limit + share, -1.0 * share * axis.drag(s, a)
+    if s.features.armature:
+        rotor = tau * t.rate * (t.rate0[a][0] - rate)
     for field, value in (
         (t.kp_bar, asked * (s.target[a][0] - phi)),
         (t.kd_bar, asked * (s.target_velocity[a][0] - rate)),
@@ -341,6 +343,7 @@ def parameters_axis(m, s, t, a):
         (t.dry_friction_bar, dry),
         (t.velocity_limit_bar, speed),
         (t.no_load_speed_bar, curve),
+        (t.armature_bar, rotor),
     ):
         field[a][0] = select(sound, value, 0.0)
 

@@ -120,6 +120,7 @@ class HalfCheetah(RunnerTask):
         "front foot joint",
     )
     n_actions = 6
+    smooth = True
     order, motors = (1, 0, *range(2, 9)), tuple(range(3, 9))
     gears, rest_qpos = tuple(part.gear for part in half_cheetah.PARTS), (0.0,) * 9
 

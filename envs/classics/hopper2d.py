@@ -92,6 +92,7 @@ class Hopper2D(RunnerTask):
     senses: ClassVar[Mapping[str, Any]] = state_fields(nq, nv)
     hinges = ("thigh joint", "leg joint", "foot joint")
     n_actions = 3
+    smooth = True
     order, motors = (1, 0, *range(2, 6)), tuple(range(3, 6))
     gears, rest_qpos = (hopper2d.GEAR,) * 3, (0.0, hopper2d.HEIGHT, 0.0, 0.0, 0.0, 0.0)
 

@@ -11,9 +11,11 @@ from vigym.engine.kernels.axis import HIGH, LOW
 from vigym.envs.arguments import NotNegative
 from vigym.envs.classics.base import ClassicTask, cut, sense_joints, state_fields
 from vigym.envs.compiled_task import numbers, physics_of, physics_of_all, sense_solver, write_maximal
+from vigym.envs.task import Flags
 
 LENGTH = inverted_double_pendulum.LENGTH
 LOWEST = 1.0  # m, of the tip
+STOPPED = 1e-3  # N: at an end of the track
 
 
 @inlined
@@ -137,6 +139,7 @@ class InvertedDoublePendulum(ClassicTask):
     senses: ClassVar[Mapping[str, Any]] = {**state_fields(nq, nv), "tip_x": float, "tip_z": float, "stop": float}
     terms: ClassVar[tuple[str, ...]] = ("survive", "distance", "velocity")
     n_actions = 1
+    smooth = True
     order, motors, gears, rest_qpos = (0, 1, 2), (0,), (inverted_double_pendulum.GEAR,), (0.0, 0.0, 0.0)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 4.0, "azimuth": 90.0, "elevation": -10.0, "lookat": (0, 0, 0.5)}
 
@@ -166,6 +169,9 @@ class InvertedDoublePendulum(ClassicTask):
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any]) -> dict[str, Any]:
         return self.uniform(rng, self.reset_noise_scale, normal=True)
+
+    def rough(self) -> Flags:
+        return np.abs(self.now["stop"]) > STOPPED  # the force of a stop is observed
 
     def names(self) -> list[str]:
         poles = "lower pole's angle from upright", "upper pole's angle from the lower one"

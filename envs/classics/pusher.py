@@ -153,6 +153,7 @@ class Pusher(ClassicTask):
     terms: ClassVar[tuple[str, ...]] = ("dist", "ctrl", "near")
     fixed: ClassVar[tuple[str, ...]] = ("wrist",)
     n_actions, action_limit = N_HINGES, pusher.TORQUE
+    smooth = True
     order = (*range(N_HINGES), 8, 7, 10, 9)  # Gymnasium has y before x
     motors, gears, rest_qpos = tuple(range(N_HINGES)), (1.0,) * N_HINGES, (0.0,) * nq
     camera: ClassVar[Mapping[str, Any]] = {

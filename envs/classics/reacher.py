@@ -117,6 +117,7 @@ class Reacher(ClassicTask):
     senses: ClassVar[Mapping[str, Any]] = {**state_fields(nq, nv), "miss": (float, 2)}
     terms: ClassVar[tuple[str, ...]] = ("dist", "ctrl")
     n_actions = 2
+    smooth = True
     order, motors, gears, rest_qpos = (0, 1, 2, 3), (0, 1), (reacher.GEAR,) * 2, (0.0, 0.0, 0.1, -0.1)
     camera: ClassVar[Mapping[str, Any]] = {"distance": 0.8, "azimuth": 90.0, "elevation": -60.0, "lookat": (0, 0, 0)}
 

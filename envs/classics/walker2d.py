@@ -98,6 +98,7 @@ class Walker2d(RunnerTask):
     senses: ClassVar[Mapping[str, Any]] = state_fields(nq, nv)
     hinges = ("thigh joint", "leg joint", "foot joint", "left thigh joint", "left leg joint", "left foot joint")
     n_actions = 6
+    smooth = True
     order, motors = (1, 0, *range(2, 9)), tuple(range(3, 9))
     gears, rest_qpos = (walker2d.GEAR,) * 6, (0.0, walker2d.HEIGHT, *[0.0] * 7)
 

@@ -10,10 +10,10 @@ import pytest
 TESTS = Path(__file__).parents[1]
 
 
-SLOW = pytest.param("unit/test_gradients.py", marks=pytest.mark.slow)
+SLOW = [pytest.param(f"unit/{name}.py", marks=pytest.mark.slow) for name in ("test_jacobians", "test_gradients")]
 
 
-@pytest.mark.parametrize("file", ["toys/cayley_world.py", "unit/test_jacobians.py", SLOW])
+@pytest.mark.parametrize("file", ["toys/cayley_world.py", *SLOW])
 def test_another_integrator(file, tmp_path):
     """Closed forms, the tests of all derivatives and those of gradients pass with Cayley's map (toys/cayley.py)."""
     # compiled code of that world must not get among that of this one

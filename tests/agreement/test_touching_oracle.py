@@ -183,9 +183,9 @@ def agree(examples: int, *kinds: str) -> dict[str, int]:
 
 
 def test_one_step_agrees_with_the_reference():
-    counts = agree(20, "revolute")
-    assert counts["solved"] >= 0.9 * 20
-    assert counts["others"] <= 0.05 * 20
+    counts = agree(12, "revolute")
+    assert counts["solved"] >= 11
+    assert counts["others"] == 0
     assert counts["touching"] >= 0.5 * counts["solved"]
 
 

@@ -23,7 +23,7 @@ ROWS = {
 
 
 def test_the_page_lists_all_models_and_no_other():
-    assert len(MODELS) == 12
+    assert len(MODELS) == 13
     assert set(ROWS) == set(MODELS)
 
 
@@ -38,7 +38,7 @@ def test_parameters_are_keywords_with_defaults_and_on_the_page(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_counts_are_those_on_the_page(name):
     m = MODELS[name].build()
-    n = {"snake": 10, "scissor_lift": 3}.get(name, 0)
+    n = {"snake": 10, "scissor_lift": 3, "arch": 11}.get(name, 0)
     terms = ROWS[name][1].replace("2n", f"{2 * n}").replace("3n", f"{3 * n}").replace("n", f"{n}").replace("c", "8")
     expected = [sum(int(term) for term in part.replace("- ", "+ -").split("+")) for part in terms.split("/")]
     assert [len(m.bodies), len(m.joints), len(m.contacts)] == expected

@@ -1,6 +1,7 @@
 """`vigym bench envs` in small: every figure is there and can be right; how fast things are is not asserted."""
 
 import csv
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import gymnasium as gym
@@ -8,14 +9,14 @@ import numpy as np
 import pytest
 
 from vigym.benchmarks import environments
-from vigym.envs.registration import ENVIRONMENTS
+from vigym.envs.registration import CLASSICS, ENVIRONMENTS
 
 pytest.importorskip("mujoco")
 SOME = ("VICartPole-v0", "VIHopper-v0", "VIQuadruped-v0", "VIReacher-v0")
 
 
 @pytest.fixture(scope="module", params=[SOME, pytest.param(tuple(ENVIRONMENTS), marks=pytest.mark.slow)])
-def figures(request) -> list[environments.Figure]:
+def figures(request) -> Iterator[list[environments.Figure]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(environments, "ENVIRONMENTS", request.param)
         patch.setattr(environments, "BATCH", 8)
@@ -24,18 +25,18 @@ def figures(request) -> list[environments.Figure]:
         peers = list(environments.PEERS.items())
         patch.setattr(environments, "PEERS", dict([*peers[:3], peers[-1]]))
         batches = environments.batches(1, 4)
-        return batches + environments.singles(1, 4) + environments.overheads(1, 4) + environments.pictures(1)
+        yield batches + environments.singles(1, 4) + environments.overheads(1, 4) + environments.pictures(1)
 
 
 def test_every_environment_has_a_share_of_its_own(figures):
     shares = {figure.name.split(",")[0]: figure.measured for figure in figures if "outside" in figure.name}
-    assert list(shares) == list(ENVIRONMENTS)
+    assert list(shares) == list(environments.ENVIRONMENTS)
     assert all(0 < share < 1 for share in shares.values())  # 1 if the kernels' time were not taken
 
 
 def test_each_goal_is_judged_once(figures):
     # a batch, pictures, four peers, and all that is outside the engine
-    assert len([figure for figure in figures if figure.goal]) == 2 + 4 + len(ENVIRONMENTS)
+    assert len([figure for figure in figures if figure.goal]) == 2 + 4 + len(environments.ENVIRONMENTS)
     assert all((figure.reached is None) == (not figure.goal) for figure in figures)
 
 

@@ -137,9 +137,9 @@ def check_law(scene: Scene) -> None:
 
 def test_random_mechanisms_obey_coulomb():
     check_law.solved = check_law.others = check_law.sliding = 0
-    settings(max_examples=100)(given(random_scenes(contacts=True))(check_law))()  # one scene in five slides, or so
-    assert check_law.solved >= 0.9 * 100
-    assert check_law.sliding > 5
+    settings(max_examples=50)(given(random_scenes(contacts=True))(check_law))()  # one scene in five slides, or so
+    assert check_law.solved >= 0.9 * 50
+    assert check_law.sliding > 3
 
 
 def test_batches_copies_and_threads_agree():

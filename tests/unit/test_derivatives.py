@@ -16,7 +16,7 @@ FEW = settings(max_examples=8, phases=[Phase.explicit, Phase.reuse, Phase.genera
 CONTROLS = ("effort", "force", "torque", "target", "target_velocity")
 PARAMETERS = (
     *("mass", "inertia", "friction", "compliance", "contact_damping", "offset"),
-    *("kp", "kd", "stiffness", "damping", "effort_limit", "joint_friction"),
+    *("kp", "kd", "stiffness", "damping", "effort_limit", "joint_friction", "armature"),
 )
 
 

@@ -275,7 +275,7 @@ def test_the_code_of_many_kinds_is_bounded(engines, monkeypatch, kept):
     kernel = jit.Kernel(plus_one, cache)
     used = kernel.code(*stores(1))
     for turn in range(2):
-        for width in range(2, 10):
+        for width in range(2, 7):
             code = kernel.code(*stores(width))
             del code
             gc.collect()
