@@ -61,7 +61,7 @@ PUSHED_OUT = 1.0  # lengths a second by which bodies part that overlap
 
 
 def is_between(m):
-    """Whether a store is seen by contacts between bodies."""
+    """True if a store is seen by contacts between bodies."""
     return isinstance(m, Slots)
 
 
@@ -325,7 +325,7 @@ def direct(kind, m, s, t, c):
 
 @each_contact
 def affine_contact(kind, m, s, t, c):
-    """What the corrector needs of the affine direction: da db."""
+    """Keep the products da db of the affine direction, which the corrector needs."""
     da, db = direct(kind, m, s, t, c)
     store(t.cdd[c], cone.of(m).bends(t, da, db, share(m, t, c)))
 
@@ -340,7 +340,7 @@ def direct_contact(kind, m, s, t, c):
 
 @each_contact
 def correct_contact(kind, m, s, t, c):
-    """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
+    """Add the corrector's part, sigma mu - da db, to the targets and to the right-hand side."""
     law = cone.of(m)
     flags = law.active(roughness(s, c))
     k = law.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c))
@@ -368,8 +368,8 @@ def lift_contact(kind, m, s, t, c):
 
 @each_contact
 def judge_contact(kind, m, s, t, c):
-    """How far the force that bounds friction is from the one that was found, where they are told apart, and how far
-    above it. The next round takes the one that was found, the first one that of the last step; where bounds only fall
+    """Note how far the force that bounds friction is from the one that was found, where they are told apart, and how
+    far above it. The next round takes the one that was found, the first one that of the last step; where bounds only fall
     (step.py), the smaller one."""
     gamma, last = t.ca[c][cone.NORMAL], select(on(s.fresh), 0.0, s.ca[c][cone.NORMAL])
     grip, share = t.grip[c][0], roughness(s, c) / unit(m, t, c, gamma)

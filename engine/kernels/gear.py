@@ -20,7 +20,7 @@ from vigym.engine.kernels.sweep import each_loop_joint
 
 
 def is_gear(kind):
-    """Whether a loop is a coupling, and no joint."""
+    """True if a loop is a coupling instead of a joint."""
     return kind == GEAR
 
 

@@ -57,7 +57,7 @@ def is_ball(kind):
 
 
 def wrench_size(kind):
-    """How many rows and columns of Dhat (ldu.py) are not zero."""
+    """Number of rows and columns of Dhat (ldu.py) that are not zero."""
     return 3 if is_ball(kind) else 6
 
 

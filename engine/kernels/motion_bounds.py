@@ -1,4 +1,4 @@
-"""How far bodies may move, and have moved since their distances were last looked at, for all lanes at once.
+"""Bounds of how far bodies may move, and have moved since their distances were last computed, for all lanes at once.
 
 Distances of solids are kept (collision/watch.py): they cannot have become less by more than both bodies have moved
 since. What a body moves is seen from the body that its part begins with (`watch_root`), so that a robot that walks
@@ -35,7 +35,7 @@ def shift(reach, x, q, x0, q0):
 
 @block
 def look_ahead(m, s, t):
-    """How far each body is assumed to move in the step; and the lanes whose kept distances do not tell all that may
+    """Distance that each body is assumed to move in the step; and the lanes whose kept distances may miss bodies that
     meet (`stale`)."""
     if m.features.touches:
         world = m.n_bodies

@@ -1,4 +1,4 @@
-"""What the interior point does with complementary pairs, whatever they stand for: contacts and axis limits alike.
+"""Treatment of complementary pairs in the interior point, whatever they stand for: contacts and axis limits alike.
 
 Each function takes the numbers of one contact or axis as lists; `flags` are 1 for pairs that take part, 0 for those at
 rest. Sums and extremes over all pairs of an environment gather in one-block fields of the scratch store.
@@ -45,7 +45,7 @@ def products(a, b):
 
 
 def corrected(t, a, b, bend, usual):
-    """What the corrector adds to the target of one pair, sigma mu - da db, the second part (`bend`) kept in proportion.
+    """Part that the corrector adds to the target of one pair, sigma mu - da db, with da db (`bend`) kept in proportion.
     `usual` is the unit of mu in this pair's product."""
     center = t.center * usual
     most = maximum(center, a * b)
@@ -78,7 +78,7 @@ def stop(m, unit):
 
 
 def excess(m, values, flags):
-    """How far products are above what they are to be."""
+    """Excess of products over their targets."""
     return [value - flags[k] * smoothing(m) for k, value in enumerate(values)]
 
 

@@ -1,5 +1,5 @@
-"""What detect.py and overlap.py ask of couples that not all mechanisms have: where they touch, and how far apart they
-are. It is compiled apart from them, and only where there are such couples (entries.py): others never call it.
+"""Calls of detect.py and overlap.py for couples that not all mechanisms have: where they touch, and how far apart they
+are. This is compiled apart from them, and only where there are such couples (entries.py): others never call it.
 """
 
 from numba.core import types
@@ -26,7 +26,7 @@ def place_of(first, second):
 
 @shared
 def is_asked(first, second):
-    """Whether a couple of these kinds is asked here."""
+    """True if couples of these kinds are handled here."""
     return place_of(first, second) != SIMPLE
 
 

@@ -146,7 +146,7 @@ def exact(h, a, g, b):
 
 @shared
 def passes(p, u, half, h, b):
-    """Whether a segment passes through a solid."""
+    """True if a segment passes through a solid."""
     start, way = local(b[1], sub(p, b[0])), local(b[1], u)
     first, last = -half, half
     for f in range(n_faces(h)):

@@ -149,7 +149,7 @@ def fill_in(m, s, t, group):
 
 @shared
 def is_drawn(t):
-    """Whether there are links for the pairs that are near."""
+    """True if there are links for the pairs that are near."""
     near, first, second = rows(t, "n_near")[0], rows(t, "near_first"), rows(t, "near_second")
     if rows(t, "n_drawn")[0] != near + 1:
         return False

@@ -40,7 +40,7 @@ OTHER_PLANE, CORNERS, CROSSINGS, BESIDES, SINGLE = 262144.0, 524288.0, 1048576.0
 
 @shared
 def is_point_over(kind, g, x, which, p, beyond):
-    """Whether a point is over a flat part: face `which` of a box or hull; the ends of a cylinder."""
+    """True if a point is over a flat part: face `which` of a box or hull; the ends of a cylinder."""
     if kind == CYLINDER:
         return place_of(x, p)[1] <= x[2][0] + beyond
     return is_over(g, x, which, p, beyond)

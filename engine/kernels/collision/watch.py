@@ -140,7 +140,7 @@ def farthest_way(m, t, i, lane):
 
 @shared
 def is_stale(m, s, t, lane):
-    """Whether some body may leave its margin, `shifted` and `assumed` being as they are now."""
+    """True if some body may leave its margin, with `shifted` and `assumed` as they are now."""
     for i in range(rows(m, "n_bodies")[0]):
         for frame in range(2):
             need = farthest_way(m, t, i, lane) + rows(t, "shifted")[i, frame, lane]
@@ -176,7 +176,7 @@ def head(t, lane):
 
 @shared
 def take(m, s, t, couple, lane):
-    """Whether a couple is the next one of a lane, and may meet; the list then goes on behind it."""
+    """True if a couple is the next one of a lane, and may meet; the list then goes on behind it."""
     place = head(t, lane)
     if rows(t, "live")[0, 0, lane] < 0.5 or rows(s, "watch_couple")[place, 0, lane] != couple:
         return False
@@ -187,7 +187,7 @@ def take(m, s, t, couple, lane):
 
 @shared
 def comes_close(m, s, t, couple, place, lane):
-    """Whether the solids of a couple, at a place of the list, come so close that they may have features."""
+    """True if the solids of a couple, at a place of the list, come so close that they may have features."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
     body, kind, assumed = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "assumed")
     i, j, near = body[first], body[second], rows(s, "watch_now")
