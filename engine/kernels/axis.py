@@ -112,7 +112,7 @@ def rotor_effort(s, t, a, rate):
 
 
 def stiffest(s, t, a):
-    """At most as much do the laws of axis a change with its coordinate, N/m or N m/rad."""
+    """Bound of the slope of axis a's laws by its coordinate, N/m or N m/rad."""
     most = s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
     return most + t.rate * t.rate * s.armature[a][0] if s.features.armature else most
 
@@ -232,7 +232,7 @@ def product_units(m, s, t, a):
 
 
 def stops(m, s, t, a):
-    """Where the products of the pairs stop."""
+    """Values at which the products of the pairs stop."""
     return [pairs.stop(m, unit) for unit in product_units(m, s, t, a)]
 
 

@@ -99,8 +99,8 @@ def beyond(s, a, phi):
 
 
 def prepare_ball(m, s, t, i, a):
-    """At the current pose: the ways round, the force maps K, the known half of the springs; what the drive would ask
-    for if the joint went on turning as it did. a: first of the three axes."""
+    """Prepare at the current pose: the ways round, the force maps K, the known half of the springs; what the drive
+    would ask for if the joint went on turning as it did. a: first of the three axes."""
     h, h0 = t.h, s.h0
     for k in range(4):
         t.q_before[m.n_bodies][k] = 1.0 if k == 0 else 0.0  # the world
@@ -222,7 +222,7 @@ def store_ball_changes(m, t, i, a, dth):
 
 
 def coordinates(m, s, t, i, a):
-    """At the next pose: the rotation vector, and the turn of the step."""
+    """Rotation vector at the next pose, and the turn of the step."""
     e0 = relative_rotation(m, t.q, i)
     e1 = next_rotation(m, t, i, e0)
     return rotation_vector(chosen(s, a, e1))[0], rotation_vector(multiply(conjugate(e0), e1))[0]

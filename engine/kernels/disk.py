@@ -34,7 +34,7 @@ class RefusedError(Exception):
 
 
 def folder() -> Path:
-    """Where compiled code is kept."""
+    """Folder of compiled code."""
     if chosen := os.environ.get("VIGYM_CACHE_DIR"):
         return Path(chosen).expanduser()
     if os.name == "nt":

@@ -51,7 +51,7 @@ def about(m, k, axis, arm):
 
 @each_loop_joint
 def move_gear(kind, m, s, t, i):
-    """At the next pose: by how much the constraint is missed, into delta; the efforts enter the residuals of bodies."""
+    """Put the error of the constraint at the next pose into delta; the efforts enter the residuals of bodies."""
     if not is_gear(kind):
         return
     which = i - m.n_bodies

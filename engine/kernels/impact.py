@@ -117,7 +117,7 @@ def know_contact(kind, m, s, t, c):
 
 
 def impact_sizes(s, t, c):
-    """As far as a struck contact would have come in a step, m, and the force that struck it, N; 0 for others."""
+    """Distance that a struck contact would have come in a step, m, and the force that struck it, N; 0 for others."""
     struck = less(0.0, s.struck[c][0])
     return select(struck, t.h * s.came[c][0], 0.0), s.struck[c][0] / s.h0
 
@@ -154,7 +154,7 @@ def kick(m, s, t, c):
 
 @each_body
 def carry_body(m, s, t, i):
-    """In the steady phase, the momentum of V0 instead of that with which the last step ended; V0 as first guess."""
+    """Take the momentum of V0 in the steady phase, not that with which the last step ended; V0 as first guess."""
     steady, later = at(t, STEADY), at(t, STEADY) | at(t, REBOUND)
     mass, J, V0, known = s.mass[i][0], body.symmetric(vec(t.J[i])), vec(s.settled_V[i]), vec(t.known[i])
     last = body.momentum(t.h, s.h0, mass, J, *body.velocity(t, i))
@@ -166,7 +166,7 @@ def carry_body(m, s, t, i):
 
 @each_axis
 def carry_axis(m, s, t, a):
-    """In the steady phase, rotors too begin with the rate of V0."""
+    """Begin the steady phase of rotors, too, with the rate of V0."""
     t.rate0[a][0] = select(at(t, STEADY), s.settled_rate[a][0], t.rate0[a][0])
 
 

@@ -231,7 +231,8 @@ def measure_body(m, s, t, i):
 
 @block
 def check(m, s, t):
-    """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither.
+    """Find which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does
+    neither.
 
     What Newton leaves is much less than the tolerance, and differs from step to step. A first guess that is as good as
     that would leave out the same forces at every step, however long a weak one acts: it is taken for what it is

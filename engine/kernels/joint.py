@@ -63,7 +63,7 @@ def wrench_size(kind):
 
 @each_joint
 def prepare_joint(kind, m, s, t, i):
-    """At the current pose: arms from both bodies to the anchor, and the axes N of the effort."""
+    """Prepare at the current pose: arms from both bodies to the anchor, and the axes N of the effort."""
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)
@@ -168,8 +168,8 @@ def joint_unit(m, t, i, turns):
 
 @each_joint
 def move_joint(kind, m, s, t, i):
-    """At the next pose: S, delta, residual of the free axes and their norms; the wrench enters the residuals of both
-    bodies."""
+    """Compute at the next pose: S, delta, residual of the free axes and their norms; the wrench enters the residuals of
+    both bodies."""
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)

@@ -20,13 +20,13 @@ def norm(v):
 
 
 def way(m, t, i):
-    """As far as the velocity of body i takes any point of its solids in the step, m."""
+    """Largest distance that the velocity of body i takes any point of its solids in the step, m."""
     V = vec(t.V[i])
     return t.h * (norm(V[:3]) + m.reach[i][0] * norm(V[3:]))
 
 
 def shift(reach, x, q, x0, q0):
-    """As far as any point within `reach` of a body has moved from the pose x0, q0, at most, m.
+    """Bound of how far any point within `reach` of a body has moved from the pose x0, q0, m.
 
     A turn moves it by 2 reach sin(angle/2) <= 2 reach |q - q0|."""
     apart = minimum(norm(sub(q, q0)), norm(add(q, q0)))

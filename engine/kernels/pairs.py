@@ -25,8 +25,8 @@ def warm(a, b, scale_a, scale_b, floor):
 
 
 def warm_gap(a, b, scale_a, scale_b, floor):
-    """As `warm`, for a normal force and a gap: where neither is large, the gap opens and the force stays light. It may
-    be one that is not needed, and would stay where it is put."""
+    """Start as `warm` does, for a normal force and a gap: where neither is large, the gap opens and the force stays
+    light. It may be one that is not needed, and would stay where it is put."""
     is_open = less(scale_b * a, scale_a * b)
     force, gap = maximum(a, LIGHT * scale_a), maximum(b, floor * scale_b)
     other = floor * floor * (scale_a * scale_b) / maximum(select(is_open, gap, force), 1e-300)
@@ -72,8 +72,8 @@ def smoothing(m):
 
 
 def stop(m, unit):
-    """Where a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a slack
-    would drown in the rounding of its own row."""
+    """Value at which a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a
+    slack would drown in the rounding of its own row."""
     return smoothing(m) + LEAST * m.tolerance * unit
 
 

@@ -40,7 +40,7 @@ def pull_back(m, states, t, first, last, repeat, resumed):
 
 @block
 def transposed_solve(m, s, t):
-    """From the next state to the one before."""
+    """Pull bars from the next state to the one before."""
     clear(m, s, t)
     clear_axis(m, s, t)
     start_body(m, s, t)
@@ -314,7 +314,7 @@ def parameters_body(m, s, t, i):
 
 @each_axis
 def parameters_axis(m, s, t, a):
-    """Where no law acts, the bars are zero."""
+    """Set bars to zero where no law acts."""
     tau, phi, last, sound = t.tau_bar[a][0], t.coordinate[a][0], s.angle[a][0], on(t.sound)
     asked = tau * t.axis_answer[a][0]
     h0, rate = axis.interval_before(s, t), t.rate * (phi - last)

@@ -16,7 +16,7 @@ SIMPLE = 0
 
 @shared
 def place_of(first, second):
-    """Which function is asked for a couple of these kinds; SIMPLE if none."""
+    """Function that handles a couple of these kinds; SIMPLE if none."""
     if is_ground(second):
         return OVER_GROUND
     if has_rims(first, second):

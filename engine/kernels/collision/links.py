@@ -119,7 +119,7 @@ def find_links(m, s, t, group):
 
 @shared
 def fill_in(m, s, t, group):
-    """Where the links of each node meet."""
+    """Find where the links of each node meet."""
     n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(t, "sequence")
     fills = 0
     for place in range(nodes):

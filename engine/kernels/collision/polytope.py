@@ -62,7 +62,7 @@ def normal_at(h, solid, f):
 
 @shared
 def face_start(h, f):
-    """Where the corners of face f begin among those of all faces."""
+    """Place where the corners of face f begin among those of all faces."""
     return h[1][h[2] + HEAD + f]
 
 
@@ -87,7 +87,7 @@ def face_edge(h, f, k):
 
 @shared
 def edge_part(h, e, part):
-    """Part of edge e: its first and last corner (0, 1); the face on its left, seen along it, and on its right (2, 3)."""
+    """Part of edge e: its first and last corner (0, 1); the faces on its left, seen along it, and right (2, 3)."""
     return h[1][h[2] + HEAD + n_faces(h) + 1 + 4 * n_edges(h) + 4 * e + part]
 
 

@@ -85,7 +85,7 @@ def put_edges(found, n, key, swap, p, u, owner_radius, q, w, partner_radius, fac
 
 @shared
 def line_over_rim(found, n, c, end, cap, q, w, half, radius, key, swap, reach):
-    """Where a line q + r w with a radius, below the end of a cylinder with outward normal `cap`, crosses its rim.
+    """Point where a line q + r w with a radius, below the end of a cylinder with outward normal `cap`, crosses its rim.
 
     swap: 1 if the cylinder is the second of the pair"""
     centre, r = rim(c, end), c[2][0]

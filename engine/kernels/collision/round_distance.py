@@ -246,7 +246,7 @@ def parted(c, kind, g, x):
 # ------------------------------------------------------------------------------------------------ round solids
 @shared
 def place_of(c, p):
-    """Where a point is, seen from a cylinder: along its axis, how far from it, and the direction there."""
+    """Position of a point seen from a cylinder: along its axis, distance from it, and the direction there."""
     d = sub(p, c[0])
     across, far = slope(c, d)
     out = times(1.0 / far, across) if far > 0.0 else c[1][0]

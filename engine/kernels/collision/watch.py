@@ -1,4 +1,4 @@
-"""Which couples of solids may meet, without looking at all of them in every step.
+"""Couples of solids that may meet, without looking at all of them in every step.
 
 Each lane has a list of the couples that were close when it was made, in the order of their numbers, with lower bounds
 of their distances. It is made anew when a body has moved so far, or become so fast, that others may meet (`stale`,
@@ -70,7 +70,7 @@ def frame_of(m, i, j):
 
 @shared
 def moved(m, t, i, j, lane):
-    """As far as two bodies have moved since the list was made, together."""
+    """Distance that two bodies have moved since the list was made, together."""
     frame, shifted = frame_of(m, i, j), rows(t, "shifted")
     return shifted[i, frame, lane] + shifted[j, frame, lane]
 
@@ -170,7 +170,7 @@ def next_couple(m, s, t):
 
 @shared
 def head(t, lane):
-    """Where the list of a lane goes on."""
+    """Place where the list of a lane goes on."""
     return int(rows(t, "head")[0, 0, lane])
 
 
