@@ -96,7 +96,7 @@ def figures(before: dict[str, float] | None = None) -> dict[str, float]:
 
 
 def worse(name: str, now: float, before: float) -> float:
-    """By how much a figure is worse than it was, relatively; negative if it is better."""
+    """Relative change of a figure for the worse; negative if it is better."""
     return before / now - 1.0 if name in LARGER_IS_BETTER else now / before - 1.0
 
 

@@ -50,7 +50,7 @@ class Runner(ABC):
         self.scene, self.dt, self.steps, self.num_envs, self.threads = scene, dt, steps, num_envs, threads
 
     def shifts(self) -> Array:
-        """By how much each environment is ahead in its controls (num_envs,), s: up to 1 s, the first one not at all."""
+        """Lead of each environment in its controls (num_envs,), s: up to 1 s, the first one not at all."""
         ahead = np.random.default_rng(2).uniform(0, 1, self.num_envs)
         ahead[0] = 0.0
         return ahead

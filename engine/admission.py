@@ -101,20 +101,20 @@ def once(function: Callable[[Model], Array]) -> Callable[[Model], Array]:
 
 @once
 def contact_slacks(model: Model) -> Array:
-    """By how much each contact may miss, m (n_contacts,)."""
+    """Allowed error of each contact, m (n_contacts,)."""
     return slacks(model)[[model.bodies[contact.body] for contact in model.mechanism.contacts]]
 
 
 @once
 def slacks(model: Model) -> Array:
-    """By how much each body may miss, m; the world is the last one (n_bodies + 1,)."""
+    """Allowed error of each body, m; the world is the last one (n_bodies + 1,)."""
     sizes = [np.sqrt(np.trace(body.inertia) / body.mass) for body in model.mechanism.bodies]
     return np.minimum(SLACK, PART * np.array([*sizes, np.inf]))
 
 
 @once
 def slot_slacks(model: Model) -> Array:
-    """By how much each slot of the joints may miss, m or rad (n_joints, 6): of the smaller body's size."""
+    """Allowed error of each slot of the joints, m or rad (n_joints, 6), by the smaller body's size."""
     table, allowed = model.joint_table, slacks(model)
     lengths = np.minimum(allowed[table.child], allowed[table.parent])
     return np.repeat(np.stack([lengths, np.full_like(lengths, SLACK)], -1), 3, axis=-1)

@@ -106,8 +106,8 @@ class Backward:
         return bars
 
     def _walk(self, tape: Tape, bars: dict[str, Array], arrays: dict[str, Array], before: Array) -> NDArray[np.str_]:
-        """From the last step to the first: bars of the inputs of every step into `arrays`, of the state into `before`;
-        returns the status."""
+        """Go from the last step to the first: bars of the inputs of every step into `arrays`, of the state into
+        `before`; return the status."""
         relaxed = (tape.told("relaxed") > 0).any(0)
         status = np.where(relaxed, RELAXED, np.full(tape.num_envs, OK, WORD))
         special, end = tape.special(), tape.steps

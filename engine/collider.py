@@ -89,7 +89,7 @@ class Collider:
 
     @property
     def span(self) -> float:
-        """As far as it goes from the origin of the body's frame, at most, m."""
+        """Largest distance of its points from the origin of the body's frame, m."""
         return float(np.linalg.norm(self.place)) + self.bound
 
     @cached_property

@@ -241,7 +241,7 @@ def follow_rates(model: Model, coordinates: Array, rates: Array) -> Array:
 
 
 def coupling_rows(model: Model, coordinates: Array) -> tuple[Array, Array]:
-    """By how much followers of couplings are beyond their places (N, n_couplings), in the order of `model.couplings`,
+    """Distance of followers of couplings from their places (N, n_couplings), in the order of `model.couplings`,
     and the derivatives by the coordinates (N, n_couplings, n_axes)."""
     g = np.zeros((len(coordinates), len(model.couplings)))
     jacobian = np.zeros((*g.shape, model.n_axes))

@@ -76,7 +76,7 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
 
 
 def connected(mechanism: Mechanism) -> np.ndarray:
-    """For each body (n,), the first of those that joints connect with it; the world connects nothing."""
+    """First of the bodies that joints connect with each body (n,); the world connects nothing."""
     index = {body.name: i for i, body in enumerate(mechanism.bodies)}
     group = np.arange(len(index))
     for joint in mechanism.joints:

@@ -95,8 +95,8 @@ class Chart:
         return (x, q, phi) if d.ndim > 1 else (x[0], q[0], phi[0])
 
     def way_out(self, d: Array, centre: Array, root: Array, env: Environment, reach: float) -> Array | None:
-        """From d to the point nearest to `centre` at which all gaps, linear about d, are open; no angle changes by more
-        than MOST_TURN. None if there is no such point. root: Cholesky factor of the mass matrix."""
+        """Go from d to the point nearest to `centre` at which all gaps, linear about d, are open; no angle changes by
+        more than MOST_TURN. None if there is no such point. root: Cholesky factor of the mass matrix."""
         x, q, _ = self.pose(d)
         near = gaps(self.model, x, q, env, reach)
         by_d, (limits, room) = np.tensordot(near.motion, self.jacobian(d), 2), self.limits(env)

@@ -243,8 +243,8 @@ class Simulator(Readouts):
         out: Mapping[str, Array] | None = None,
         gradients: bool = False,
     ) -> dict[str, Array]:
-        """As `step` again and again, in one call; after a step that fails, an environment takes no part in the rest.
-        Interrupts leave whole steps.
+        """Make many steps in one call, each as `step` does. After a step that fails, an environment takes no part in
+        the rest. Interrupts leave whole steps.
 
         effort, ...: as in `step`, with the steps in front, (steps, num_envs, ...), or without, if they stay the same
         steps: number of steps, if no control has it in front

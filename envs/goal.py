@@ -107,5 +107,5 @@ class GoalVectorEnv(RobotVectorEnv):
     task: GoalTask
 
     def compute_reward(self, achieved_goal: ArrayLike, desired_goal: ArrayLike, info: Any = None) -> Any:
-        """As in a single environment, for goals of any number."""
+        """Compute rewards as in a single environment, for any number of goals."""
         return self.task.compute_reward(achieved_goal, desired_goal)

@@ -132,7 +132,7 @@ class One:
 
 
 class Judged:
-    """What a task makes of its state, with derivatives, one environment after the other.
+    """Results that a task makes of its state, with derivatives, one environment after the other.
 
     moved: derivatives of the state, (num_envs, 12 n_bodies, columns); action: those of which the last columns are
     derivatives, if any were taken; records: those of a judgement before, which are what a task remembers of it

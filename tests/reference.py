@@ -272,7 +272,7 @@ class Touch(namedtuple("Touch", "owner partner kind point base way mine rim radi
         return (x[..., i, :], q[..., i, :]), (x[..., j, :], q[..., j, :])
 
     def place(self, m, x, q):
-        """From the partner's point to the owner's; normal from partner to owner."""
+        """Vector from the partner's point to the owner's; normal from partner to owner."""
         (xo, qo), (xp, qp) = self.poses(m, x, q)
         Ro, Rp = rotation_matrix(qo), rotation_matrix(qp)
         d = xo + apply(Ro, np.array(self.point)) - xp - apply(Rp, np.array(self.base))

@@ -61,7 +61,7 @@ def orders(errors: ArrayLike) -> np.ndarray:
 
 
 def change(after: State, before: State) -> np.ndarray:
-    """From one state to another, as gradients count it (num_envs, 12 n): x, rotation in the body frame, v, w."""
+    """Difference of two states, as gradients count it (num_envs, 12 n): x, rotation in the body frame, v, w."""
     turn = to_rotation_vector(multiply(conjugate(before.q), after.q))
     parts = np.concatenate([after.x - before.x, turn, after.v - before.v, after.w - before.w], -1)
     return parts.reshape(len(parts), -1)

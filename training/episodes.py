@@ -14,7 +14,7 @@ from vigym.training.measures import MEASURES, measured
 
 
 class Controller(Protocol):
-    """From observations (n, n_observations) to actions (n, n_actions), anew in every episode."""
+    """Map observations (n, n_observations) to actions (n, n_actions), anew in every episode."""
 
     def reset(self) -> None:
         """A new episode."""

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Stop:
-    """In a `with` block, the first Ctrl-C or SIGTERM is only noted in `asked`; the second one ends the program."""
+    """Note the first Ctrl-C or SIGTERM of a `with` block in `asked`; the second one ends the program."""
 
     def __init__(self) -> None:
         self.asked = False

@@ -43,7 +43,7 @@ class Baumgarte:
         self.v, self.om = np.zeros_like(self.x), np.zeros_like(self.x)
 
     def arms(self) -> tuple[Array, Array]:
-        """From the middle of link k to joint k, and from that of link k - 1 (k >= 1), in the world."""
+        """Vectors from the middle of link k to joint k, and from that of link k - 1 (k >= 1), in the world."""
         return rotate(self.q, self.near), rotate(self.q[:, :-1], self.far[1:])
 
     def openings(self) -> Array:

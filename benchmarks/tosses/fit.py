@@ -78,7 +78,7 @@ class Thrower:
 
     @classmethod
     def begin(cls, tosses: Tosses, options: dict[str, Any]) -> None:
-        """In a new process; an interrupt is the parent's business."""
+        """Start in a new process; interrupts are the parent's business."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         cls.tosses, cls.options, cls.engines = tosses, options, {}
 

@@ -42,7 +42,7 @@ def unseen(trials: Trials, halves: Mask, weights: Array) -> Array:
 
 
 def apart(tried: Mapping[str, Trials], ours: str, draws: int, halves: int = 10) -> dict[str, Array]:
-    """By how much other engines miss more than ours, 95 % intervals: (3, 2), position, rotation, sum; low and high.
+    """Excess of other engines' errors over ours, 95 % intervals: (3, 2), position, rotation, sum; low and high.
 
     Tosses are drawn again and again out of those there are; all engines are fitted to halves of each draw, and scored
     on the rest.

@@ -244,7 +244,7 @@ def one_half(odd: Tosses, fits: Mapping[str, Mapping[str, float]], runs: Mapping
 
 
 def many_halves(tried: Mapping[str, Trials]) -> str:
-    """Why one half is not enough."""
+    """Explain why one half is not enough."""
     scores, _ = crossed(tried[VigymEngine.name], ways(count(tried), HALVES))
     position, rotation = np.std([(one.position, one.rotation) for one in scores], axis=0)
     return CROSSED.format(ours=VigymEngine.name, position=position, rotation=rotation, halves=HALVES)

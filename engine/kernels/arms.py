@@ -1,4 +1,4 @@
-"""Where the forces of joints act, when a step is long.
+"""Points at which the forces of joints act when a step is long.
 
 A joint's force acts at its anchor, where that is at the beginning of a step. This is what makes the scheme variational,
 and as in every scheme of this kind it only goes well as long as a step is short beside two things:
@@ -79,7 +79,7 @@ def even_arm(s, t, b, anchor, force, arm):
 
 @each_body
 def move_by_mean(m, s, t, i):
-    """By how much forces move the body: with the mean of the velocities before and after, m and rad. And the energy to
+    """Motion of the body by forces: with the mean of the velocities before and after, m and rad. And the energy to
     which work is compared: kinetic, and that of its own size of height."""
     mass, J = s.mass[i][0], symmetric(vec(t.J[i]))
     v0, om0 = vec(s.v[i]), matvec(mat(t.R[i]), vec(s.w[i]))

@@ -112,7 +112,7 @@ def rotor_effort(s, t, a, rate):
 
 
 def stiffest(s, t, a):
-    """At most as much do the laws of axis a change with its coordinate, N/m or N m/rad."""
+    """Bound of the slope of axis a's laws by its coordinate, N/m or N m/rad."""
     most = s.stiffness[a][0] + s.kp[a][0] + t.rate * (s.damping[a][0] + s.kd[a][0])
     return most + t.rate * t.rate * s.armature[a][0] if s.features.armature else most
 
@@ -139,13 +139,13 @@ def limited_by_speed(s, t, a):
 
 
 def drag(s, a):
-    """How fast the effort of a motor falls with speed, N s/m or N m s/rad."""
+    """Slope by which the effort of a motor falls with speed, N s/m or N m s/rad."""
     return s.effort_limit[a][0] / s.no_load_speed[a][0] if s.features.curves else 0.0
 
 
 def bounded_law(s, t, a, motor, phi, motion):
-    """What the pairs make of axis a: the motor's effort with what its limit cuts off, the efforts of both position
-    limits and dry friction. motor: what the drive asks for; motion: h rate.
+    """Efforts on axis a that the pairs decide: of the motor, within its limit, of both position limits and of dry
+    friction. motor: the effort that the drive asks for; motion: h rate.
 
     Leaves the rows of the slacks."""
     (low, high), limit, friction = limits_now(s, t, a), s.effort_limit[a][0], s.dry_friction[a][0]
@@ -232,7 +232,7 @@ def product_units(m, s, t, a):
 
 
 def stops(m, s, t, a):
-    """Where the products of the pairs stop."""
+    """Values at which the products of the pairs stop."""
     return [pairs.stop(m, unit) for unit in product_units(m, s, t, a)]
 
 
@@ -284,7 +284,7 @@ def start_axis(m, s, t, a):
 
 
 def guess_drive(s, t, a):
-    """What a drive would ask for and its limit cuts off: the pairs cut+ and cut-.
+    """Guess what a drive asks for beyond its limit: the pairs cut+ and cut-.
 
     It jumps by orders of magnitude with the target of a stiff drive. At the coordinate to which the last rate leads,
     the drive asks for u; moving the axis takes it back by slope/apparent of what it applies, and a voltage by
@@ -303,7 +303,7 @@ def guess_drive(s, t, a):
 
 
 def asked(s, t, a):
-    """What a drive asks for at the coordinate to which the last rate leads."""
+    """Effort that a drive asks for at the coordinate to which the last rate leads."""
     h, rate, kp, kd = t.h, s.rate[a][0], s.kp[a][0], s.kd[a][0]
     return s.effort[a][0] + kp * (s.target[a][0] - s.angle[a][0] - h * rate) + kd * (s.target_velocity[a][0] - rate)
 
@@ -333,7 +333,7 @@ def direct(s, t, a, k):
 
 @each_limited_axis
 def affine_axis(m, s, t, a):
-    """What the corrector needs of the affine direction: da db."""
+    """Keep the products da db of the affine direction, which the corrector needs."""
     da, db, _ = direct(s, t, a, of_pairs(s, t.lt[a]))
     bends = products(da, db)
     sum_up(t, bends, t.axis_share[a][0])

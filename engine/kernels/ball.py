@@ -71,7 +71,7 @@ def times(a, b):
 
 
 def has_limits(s):
-    """Whether any axis of the mechanism has a position limit."""
+    """True if any axis of the mechanism has a position limit."""
     return LOW in used(s) or HIGH in used(s)
 
 
@@ -89,7 +89,7 @@ def chosen(s, a, e):
 
 
 def beyond(s, a, phi):
-    """How far a rotation vector is beyond the limits of its axes, 0 within them."""
+    """Excess of a rotation vector over the limits of its axes, 0 within them."""
     most = 0.0 * phi[0]
     for k, value in enumerate(phi):
         bounds, bounded = s.bounds[a + k], s.bounded[a + k]
@@ -99,8 +99,8 @@ def beyond(s, a, phi):
 
 
 def prepare_ball(m, s, t, i, a):
-    """At the current pose: the ways round, the force maps K, the known half of the springs; what the drive would ask
-    for if the joint went on turning as it did. a: first of the three axes."""
+    """Prepare at the current pose: the ways round, the force maps K, the known half of the springs; what the drive
+    would ask for if the joint went on turning as it did. a: first of the three axes."""
     h, h0 = t.h, s.h0
     for k in range(4):
         t.q_before[m.n_bodies][k] = 1.0 if k == 0 else 0.0  # the world
@@ -134,7 +134,7 @@ def prepare_ball(m, s, t, i, a):
 
 
 def drive(s, t, i, a, efforts, error, turn):
-    """What the drive asks for, as torques: efforts - K^T kp error + kd (target velocity - turn/h)."""
+    """Torques that the drive asks for: efforts - K^T kp error + kd (target velocity - turn/h)."""
     pull = matvec_t(mat(t.drive_map[i]), times(of_axes(s.kp, a), error))
     slip = sub(of_axes(s.target_velocity, a), scale(1.0 / t.h, turn))
     return add(sub(efforts, pull), times(of_axes(s.kd, a), slip))
@@ -213,7 +213,7 @@ def known_efforts(s, t, i, a, targets):
 
 
 def store_ball_changes(m, t, i, a, dth):
-    """What the pairs of the three axes need of the relative turn dth (world frame)."""
+    """Store the changes that the pairs of the three axes need, by the relative turn dth (world frame)."""
     turned = matvec(child_axes(m, t, i), dth)
     changes = [(t.fall, t.K_drive), (t.dmotion, t.K_turn)]
     for field, K in [*changes, (t.dphi, t.K)] if has_limits(t) else changes:
@@ -222,7 +222,7 @@ def store_ball_changes(m, t, i, a, dth):
 
 
 def coordinates(m, s, t, i, a):
-    """At the next pose: the rotation vector, and the turn of the step."""
+    """Rotation vector at the next pose, and the turn of the step."""
     e0 = relative_rotation(m, t.q, i)
     e1 = next_rotation(m, t, i, e0)
     return rotation_vector(chosen(s, a, e1))[0], rotation_vector(multiply(conjugate(e0), e1))[0]

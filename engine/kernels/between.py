@@ -154,7 +154,7 @@ def move(m, t, c):
 
 
 def see(m, t, c):
-    """Where the bodies touch at the end of the step, and the normal there, towards the first body: for read-outs."""
+    """Point where the bodies touch at the end of the step, and the normal, towards the first body: for read-outs."""
     then = Sides(m, t, c, t.xn, t.Rn)
     _, n, reach, _ = touch(m, t, c, then)
     surface = sub(reach, scale(t.rim[c][0], n))

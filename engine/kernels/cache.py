@@ -89,7 +89,7 @@ class DiskCache:
         """Part of the protocol; there is nothing to flush."""
 
     def _is_new(self, words: str) -> bool:
-        """Whether this is said for the first time."""
+        """True if this is said for the first time."""
         new = words not in self.told
         self.told.add(words)
         return new

@@ -62,7 +62,7 @@ def rows(rough, cf, grip, give, a, b, phi, slip):
 
 
 def sliding(a, b):
-    """How far the contact slides, m a step."""
+    """Distance that the contact slides, m a step."""
     return sqrt(b[2] * b[2] + b[3] * b[3])
 
 
@@ -72,8 +72,8 @@ def determinant(u):
 
 
 def inverses(rough, cf, give, lend, a, b):
-    """What directions and step lengths share: 1/(gamma s_gamma), 1/psi, the inverse of the pivot of psi (without
-    friction 0, as is 1/psi), and 1/(s_gamma + give gamma), the pivot of gamma; more if sliding is lent to the gap."""
+    """Inverses that directions and step lengths share: 1/(gamma s_gamma), 1/psi, the inverse of the pivot of psi (0
+    without friction, as is 1/psi), and of gamma, 1/(s_gamma + give gamma); more if sliding is lent to the gap."""
     u, w = cones(a, b)
     pivot = u[0] * w[0] - u[1] * w[1] - u[2] * w[2]
     inverse, normal = rough / pivot, b[0] + give * a[0]
@@ -147,7 +147,7 @@ def measure(t, a, b, flags, stop, share):
 
 
 def excess(m, values, flags):
-    """How far products are above what they are to be."""
+    """Excess of products over their targets."""
     return [*pairs.excess(m, values[:2], flags[:2]), *values[2:]]
 
 
@@ -158,14 +158,14 @@ def targets(a, b, stop):
 
 
 def bends(t, da, db, share):
-    """What the corrector needs of the affine direction: d(gamma) d(s_gamma), and dU o dW."""
+    """Products of the affine direction that the corrector needs: d(gamma) d(s_gamma), and dU o dW."""
     found = products(da, db)
     sum_up(t, found, share)
     return found
 
 
 def corrected(t, a, b, bends, usual):
-    """What the corrector adds to the targets: sigma mu - dU o dW, in proportion."""
+    """Targets that the corrector adds: sigma mu - dU o dW, in proportion."""
     normal = pairs.corrected(t, a[0], b[0], bends[0], usual)
     center = t.center * usual
     most = maximum(center, jordan(*cones(a, b))[0])

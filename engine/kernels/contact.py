@@ -61,7 +61,7 @@ PUSHED_OUT = 1.0  # lengths a second by which bodies part that overlap
 
 
 def is_between(m):
-    """Whether a store is seen by contacts between bodies."""
+    """True if a store is seen by contacts between bodies."""
     return isinstance(m, Slots)
 
 
@@ -134,7 +134,7 @@ def coefficients(m, s, t, c):
 
 
 def sag(m, s, t, c):
-    """By how much a contact sags, m, and the slope of that by its force, m/N.
+    """Sag of a contact, m, and its slope by the force, m/N.
 
     It is a spring far stiffer than the inertia of what it carries, too, however short the step is."""
     gamma = t.ca[c][cone.NORMAL]
@@ -180,7 +180,7 @@ def product_unit(m, t, c, a, b):
 
 
 def stopping(m, t, c):
-    """Where the products of the contact stop, N m."""
+    """Values at which the products of the contact stop, N m."""
     force = product_unit(m, t, c, vec(t.ca[c]), vec(t.cb[c]))
     return pairs.stop(m, force / (m.strictness * per_length(m, t, c)))
 
@@ -325,7 +325,7 @@ def direct(kind, m, s, t, c):
 
 @each_contact
 def affine_contact(kind, m, s, t, c):
-    """What the corrector needs of the affine direction: da db."""
+    """Keep the products da db of the affine direction, which the corrector needs."""
     da, db = direct(kind, m, s, t, c)
     store(t.cdd[c], cone.of(m).bends(t, da, db, share(m, t, c)))
 
@@ -340,7 +340,7 @@ def direct_contact(kind, m, s, t, c):
 
 @each_contact
 def correct_contact(kind, m, s, t, c):
-    """What the corrector adds to the targets, sigma mu - da db, and to the right-hand side."""
+    """Add the corrector's part, sigma mu - da db, to the targets and to the right-hand side."""
     law = cone.of(m)
     flags = law.active(roughness(s, c))
     k = law.corrected(t, vec(t.ca[c]), vec(t.cb[c]), vec(t.cdd[c]), usual(m, t, c))
@@ -368,9 +368,9 @@ def lift_contact(kind, m, s, t, c):
 
 @each_contact
 def judge_contact(kind, m, s, t, c):
-    """How far the force that bounds friction is from the one that was found, where they are told apart, and how far
-    above it. The next round takes the one that was found, the first one that of the last step; where bounds only fall
-    (step.py), the smaller one."""
+    """Note how far the force that bounds friction is from the one that was found, where they are told apart, and how
+    far above it. The next round takes the one that was found, the first one that of the last step; where bounds only
+    fall (step.py), the smaller one."""
     gamma, last = t.ca[c][cone.NORMAL], select(on(s.fresh), 0.0, s.ca[c][cone.NORMAL])
     grip, share = t.grip[c][0], roughness(s, c) / unit(m, t, c, gamma)
     t.apart = maximum(share * absolute(gamma - grip), t.apart)

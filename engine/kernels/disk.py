@@ -34,7 +34,7 @@ class RefusedError(Exception):
 
 
 def folder() -> Path:
-    """Where compiled code is kept."""
+    """Folder of compiled code."""
     if chosen := os.environ.get("VIGYM_CACHE_DIR"):
         return Path(chosen).expanduser()
     if os.name == "nt":
@@ -47,7 +47,7 @@ def folder() -> Path:
 
 
 def read(name: str) -> bytes:
-    """What was written under this name; FileNotFoundError if nothing was, RefusedError if it is not to be trusted."""
+    """Read what was written under this name; FileNotFoundError if nothing was, RefusedError if it cannot be trusted."""
     with _opened(folder()) as (path, where):
         try:
             file = os.open(name if POSIX else path / name, READ, dir_fd=where)
@@ -119,7 +119,7 @@ def _seal(name: str, data: bytes) -> bytes:
 
 
 def _unseal(sealed: bytes, path: Path) -> bytes:
-    """What was sealed; RefusedError if it was damaged since."""
+    """Return what was sealed; RefusedError if it was damaged since."""
     data = sealed[32:]
     if _seal(path.name, data) != sealed:
         raise RefusedError(f"{path} is damaged; it is replaced if it can be written")

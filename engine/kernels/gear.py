@@ -20,7 +20,7 @@ from vigym.engine.kernels.sweep import each_loop_joint
 
 
 def is_gear(kind):
-    """Whether a loop is a coupling, and no joint."""
+    """True if a loop is a coupling instead of a joint."""
     return kind == GEAR
 
 
@@ -51,7 +51,7 @@ def about(m, k, axis, arm):
 
 @each_loop_joint
 def move_gear(kind, m, s, t, i):
-    """At the next pose: by how much the constraint is missed, into delta; the efforts enter the residuals of bodies."""
+    """Put the error of the constraint at the next pose into delta; the efforts enter the residuals of bodies."""
     if not is_gear(kind):
         return
     which = i - m.n_bodies

@@ -13,7 +13,7 @@ BAR_CONTACTS = {"friction": 1, "compliance": 1, "contact_damping": 1, "offset": 
 
 
 def gradient_fields(features, size):
-    """What derivatives of a step need beside the scratch store: see linear.py, pullback.py and pushforward.py."""
+    """Fields for derivatives of a step, beside the scratch store: see linear.py, pullback.py and pushforward.py."""
     n, c, a, j, k = size.n_bodies, size.n_contacts, size.n_axes, size.n_joints, size.most_free
     return {
         # lanes that have made one whole step; whether each covector is of another step; whether bars of parameters, and

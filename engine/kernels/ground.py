@@ -17,7 +17,7 @@ def normal(kind, m, t, c):
 
 
 def rolling_arm(kind, m, t, c):
-    """From the core point to the one that touches, at the current pose: -radius n."""
+    """Vector from the core point to the one that touches, at the current pose: -radius n."""
     return scale(-1.0 * m.radius[c][0], axes(kind, m, t, c)[0])
 
 

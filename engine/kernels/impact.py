@@ -102,8 +102,8 @@ def clear_due(m, s, t, i):
 
 @each_contact
 def know_contact(kind, m, s, t, c):
-    """Whether the contact was struck; the normal force that it is given beside its pairs, N. If friction is relaxed in
-    the steady phase, its first bound is none: forces of the impact say nothing of steady ones."""
+    """Note if the contact was struck, and the normal force that it is given beside its pairs, N. If friction is relaxed
+    in the steady phase, its first bound is none: forces of the impact say nothing about steady ones."""
     g = group_of(m, c)
     t.grip[c][0] = select(at(t, STEADY) & less(t.relax, 1.5), 0.0, t.grip[c][0])
     struck = select(less(0.0, s.struck[c][0]), 1.0, 0.0)
@@ -117,14 +117,14 @@ def know_contact(kind, m, s, t, c):
 
 
 def impact_sizes(s, t, c):
-    """As far as a struck contact would have come in a step, m, and the force that struck it, N; 0 for others."""
+    """Distance that a struck contact would have come in a step, m, and the force that struck it, N; 0 for others."""
     struck = less(0.0, s.struck[c][0])
     return select(struck, t.h * s.came[c][0], 0.0), s.struck[c][0] / s.h0
 
 
 @each_contact
 def compare_contact(kind, m, s, t, c):
-    """How closely pairs are solved in the steady phase.
+    """Compare how closely pairs are solved in the steady phase.
 
     Without weight there is neither force nor gap, and nothing to compare them with but the impact (`impact_sizes`): of
     contacts that were not struck, the largest one of their group. Of gap / way and force / blow, the smaller one is an
@@ -154,7 +154,7 @@ def kick(m, s, t, c):
 
 @each_body
 def carry_body(m, s, t, i):
-    """In the steady phase, the momentum of V0 instead of that with which the last step ended; V0 as first guess."""
+    """Take the momentum of V0 in the steady phase, not that with which the last step ended; V0 as first guess."""
     steady, later = at(t, STEADY), at(t, STEADY) | at(t, REBOUND)
     mass, J, V0, known = s.mass[i][0], body.symmetric(vec(t.J[i])), vec(s.settled_V[i]), vec(t.known[i])
     last = body.momentum(t.h, s.h0, mass, J, *body.velocity(t, i))
@@ -166,7 +166,7 @@ def carry_body(m, s, t, i):
 
 @each_axis
 def carry_axis(m, s, t, a):
-    """In the steady phase, rotors too begin with the rate of V0."""
+    """Begin the steady phase of rotors, too, with the rate of V0."""
     t.rate0[a][0] = select(at(t, STEADY), s.settled_rate[a][0], t.rate0[a][0])
 
 
@@ -211,7 +211,7 @@ def clear_review(m, s, t, i):
 
 @each_body
 def sum_energy(m, s, t, i):
-    """Of each group: kinetic energy before and after the step, work of weights and of what is applied to bodies.
+    """Energy of each group: kinetic before and after the step, work of weights and of what is applied to bodies.
 
     Forces act with the mean of the velocities before and after, which is what keeps the energy in free fall."""
     g, mass, J, R = m.group[i], s.mass[i][0], body.symmetric(vec(t.J[i])), mat(t.R[i])

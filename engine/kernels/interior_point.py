@@ -56,7 +56,7 @@ def start(m, s, t):
 
 @block
 def start_bodies(m, s, t):
-    """What does not depend on which bodies are near."""
+    """Prepare all that does not depend on which bodies are near."""
     start_search(m, s, t)
     body.prepare_body(m, s, t)
     joint.start_joint(m, s, t)
@@ -89,7 +89,7 @@ def residual(m, s, t):
 
 @block
 def even_arms(m, s, t):
-    """What the residuals are in lanes whose arms are even."""
+    """Residuals in lanes whose arms are even."""
     arms.even_joint(m, s, t)
 
 
@@ -143,7 +143,7 @@ def substitute(m, s, t):
 
 @block
 def correct(m, s, t):
-    """How far the affine direction gets decides how much to centre; the corrector then uses the same factors."""
+    """Centre by how far the affine direction gets; the corrector then uses the same factors."""
     clear_sums(m, s, t)
     contact.affine_contact(m, s, t)
     axis.affine_axis(m, s, t)
@@ -231,7 +231,8 @@ def measure_body(m, s, t, i):
 
 @block
 def check(m, s, t):
-    """Which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does neither.
+    """Find which lanes have converged (good), and which still iterate (live); a lane whose numbers blew up does
+    neither.
 
     What Newton leaves is much less than the tolerance, and differs from step to step. A first guess that is as good as
     that would leave out the same forces at every step, however long a weak one acts: it is taken for what it is

@@ -1,4 +1,4 @@
-"""From Python to machine code: the one module that calls Numba's compiler (machine_code.py knows how to).
+"""Compiling Python to machine code: the one module that calls Numba's compiler (machine_code.py knows how to).
 
 Here are the options of Numba, the kinds of compiled functions, the names of their files on disk (see cache.py) and the
 words with which a user is told that one is being compiled. Code on disk is found again by what it was made of:

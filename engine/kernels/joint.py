@@ -57,13 +57,13 @@ def is_ball(kind):
 
 
 def wrench_size(kind):
-    """How many rows and columns of Dhat (ldu.py) are not zero."""
+    """Number of rows and columns of Dhat (ldu.py) that are not zero."""
     return 3 if is_ball(kind) else 6
 
 
 @each_joint
 def prepare_joint(kind, m, s, t, i):
-    """At the current pose: arms from both bodies to the anchor, and the axes N of the effort."""
+    """Prepare at the current pose: arms from both bodies to the anchor, and the axes N of the effort."""
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)
@@ -168,8 +168,8 @@ def joint_unit(m, t, i, turns):
 
 @each_joint
 def move_joint(kind, m, s, t, i):
-    """At the next pose: S, delta, residual of the free axes and their norms; the wrench enters the residuals of both
-    bodies."""
+    """Compute at the next pose: S, delta, residual of the free axes and their norms; the wrench enters the residuals of
+    both bodies."""
     if is_floating(kind):
         return
     kt, kr, has_law = free(kind)

@@ -1,4 +1,4 @@
-"""From bars of the state before a step to those of its joint coordinates and rates (see pullback.py).
+"""Bars of joint coordinates and rates before a step, from those of the state (see pullback.py).
 
 A state in joint coordinates is where a step at the joint rates ends: poses follow from the coordinates, and velocities
 from these poses and those before, at the coordinates less h0 times the rates. Bars of both poses are gathered from the

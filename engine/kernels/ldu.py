@@ -260,7 +260,7 @@ def substitute(kind, m, s, t, i):
 
 
 def store_changes(kt, kr, m, t, i, xi):
-    """What the axis laws need of the motion xi along the free axes."""
+    """Store the changes that the axis laws need, by the motion xi along the free axes."""
     a = m.first_axis[i]
     for q in range(kt + (kr if kr < 3 else 0)):
         t.dphi[a + q][0] = xi[q]

@@ -40,14 +40,14 @@ def lend(m, s, t):
 
 
 def astray(m, s, t, c):
-    """How much farther the contact slides than by what was lent, m a step."""
+    """Distance that the contact slides beyond what was lent, m a step."""
     return cone.of(m).sliding(vec(t.ca[c]), vec(t.cb[c])) - t.lent[c][0]
 
 
 @each_contact
 def judge_lent(kind, m, s, t, c):
-    """How far the contact is from Coulomb's law, as a part of what it may be times the accuracy; sums over all contacts
-    of how their sliding has changed since the last round."""
+    """Note how far the contact is from Coulomb's law, in units of what the accuracy allows; and sum over all contacts
+    how their sliding has changed since the last round."""
     a, b, cf = vec(t.ca[c]), vec(t.cb[c]), s.friction[c][0]
     shift = cf * (a[cone.SLIDING] - t.lent[c][0])
     gap, weight = b[cone.NORMAL] + shift, GAP * per_length(m, t, c)

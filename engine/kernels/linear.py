@@ -24,7 +24,7 @@ from vigym.engine.kernels.sweep import each_axis, each_body, each_contact, each_
 
 
 def is_linearised(features):
-    """Whether these files know all that a mechanism has."""
+    """True if these files cover all that a mechanism has."""
     return not (features.loops or features.touches or features.balls)
 
 
@@ -136,7 +136,7 @@ def keep_contact(kind, m, s, t, c):
 
 @each_axis
 def keep_axis(m, s, t, a):
-    """How the effort of an axis answers to what its motor is asked for, and dry friction to motion."""
+    """Keep the response of an axis's effort to what its motor is asked for, and of dry friction to motion."""
     _, _, _, motor = axis.direction(s, t, a, axis.NOTHING, axis.NOTHING, -1.0, 0.0, 0.0)
     _, _, dry, _ = axis.direction(s, t, a, axis.NOTHING, axis.NOTHING, 0.0, 0.0, 1.0)
     t.axis_answer[a][0], t.axis_answer[a][1] = motor, dry
@@ -153,7 +153,7 @@ def close_joint(kind, m, s, t, i):
 
 
 def has_laws(kind):
-    """Whether coordinates of the joint's free axes enter forces."""
+    """True if coordinates of the joint's free axes enter forces."""
     return not is_floating(kind) and free(kind)[2]
 
 

@@ -94,7 +94,7 @@ def open_loop(kt, kr, m, s, t, i, N, stiffness, turning, known):
 
 
 def own_block(m, t, which):
-    """Where E and g of a loop are kept."""
+    """Place where E and g of a loop are kept."""
     if m.features.touches:
         from vigym.engine.kernels import touching
 

@@ -1,4 +1,4 @@
-"""What threads share: numbers at addresses, and machine code that one of them was given the address of."""
+"""Memory that threads share: numbers at addresses, and machine code that is called by its address."""
 
 from llvmlite import ir
 from numba.core import cgutils, types

@@ -1,4 +1,4 @@
-"""How far bodies may move, and have moved since their distances were last looked at, for all lanes at once.
+"""Bounds of how far bodies may move, and have moved since their distances were last computed, for all lanes at once.
 
 Distances of solids are kept (collision/watch.py): they cannot have become less by more than both bodies have moved
 since. What a body moves is seen from the body that its part begins with (`watch_root`), so that a robot that walks
@@ -20,13 +20,13 @@ def norm(v):
 
 
 def way(m, t, i):
-    """As far as the velocity of body i takes any point of its solids in the step, m."""
+    """Largest distance that the velocity of body i takes any point of its solids in the step, m."""
     V = vec(t.V[i])
     return t.h * (norm(V[:3]) + m.reach[i][0] * norm(V[3:]))
 
 
 def shift(reach, x, q, x0, q0):
-    """As far as any point within `reach` of a body has moved from the pose x0, q0, at most, m.
+    """Bound of how far any point within `reach` of a body has moved from the pose x0, q0, m.
 
     A turn moves it by 2 reach sin(angle/2) <= 2 reach |q - q0|."""
     apart = minimum(norm(sub(q, q0)), norm(add(q, q0)))
@@ -35,7 +35,7 @@ def shift(reach, x, q, x0, q0):
 
 @block
 def look_ahead(m, s, t):
-    """How far each body is assumed to move in the step; and the lanes whose kept distances do not tell all that may
+    """Distance that each body is assumed to move in the step; and the lanes whose kept distances may miss bodies that
     meet (`stale`)."""
     if m.features.touches:
         world = m.n_bodies

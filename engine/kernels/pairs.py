@@ -1,4 +1,4 @@
-"""What the interior point does with complementary pairs, whatever they stand for: contacts and axis limits alike.
+"""Treatment of complementary pairs in the interior point, whatever they stand for: contacts and axis limits alike.
 
 Each function takes the numbers of one contact or axis as lists; `flags` are 1 for pairs that take part, 0 for those at
 rest. Sums and extremes over all pairs of an environment gather in one-block fields of the scratch store.
@@ -25,8 +25,8 @@ def warm(a, b, scale_a, scale_b, floor):
 
 
 def warm_gap(a, b, scale_a, scale_b, floor):
-    """As `warm`, for a normal force and a gap: where neither is large, the gap opens and the force stays light. It may
-    be one that is not needed, and would stay where it is put."""
+    """Start as `warm` does, for a normal force and a gap: where neither is large, the gap opens and the force stays
+    light. It may be one that is not needed, and would stay where it is put."""
     is_open = less(scale_b * a, scale_a * b)
     force, gap = maximum(a, LIGHT * scale_a), maximum(b, floor * scale_b)
     other = floor * floor * (scale_a * scale_b) / maximum(select(is_open, gap, force), 1e-300)
@@ -45,7 +45,7 @@ def products(a, b):
 
 
 def corrected(t, a, b, bend, usual):
-    """What the corrector adds to the target of one pair, sigma mu - da db, the second part (`bend`) kept in proportion.
+    """Part that the corrector adds to the target of one pair, sigma mu - da db, with da db (`bend`) kept in proportion.
     `usual` is the unit of mu in this pair's product."""
     center = t.center * usual
     most = maximum(center, a * b)
@@ -72,13 +72,13 @@ def smoothing(m):
 
 
 def stop(m, unit):
-    """Where a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a slack
-    would drown in the rounding of its own row."""
+    """Value at which a product that is judged by `unit` stops: a little above what it is to be. With a smaller one, a
+    slack would drown in the rounding of its own row."""
     return smoothing(m) + LEAST * m.tolerance * unit
 
 
 def excess(m, values, flags):
-    """How far products are above what they are to be."""
+    """Excess of products over their targets."""
     return [value - flags[k] * smoothing(m) for k, value in enumerate(values)]
 
 

@@ -40,7 +40,7 @@ def pull_back(m, states, t, first, last, repeat, resumed):
 
 @block
 def transposed_solve(m, s, t):
-    """From the next state to the one before."""
+    """Pull bars from the next state to the one before."""
     clear(m, s, t)
     clear_axis(m, s, t)
     start_body(m, s, t)
@@ -200,7 +200,7 @@ def pull_joint(kind, m, s, t, i):
 
 
 def turns_with_parent(kt, kr, k):
-    """Whether the free axis k is one of the parent's."""
+    """True if the free axis k is one of the parent's."""
     return k < kt or (kr == 2 and k == kt)
 
 
@@ -276,7 +276,7 @@ def pull_body(m, s, t, i):
 
 @each_axis
 def pull_axis(m, s, t, a):
-    """What the motor is asked for by effort and targets."""
+    """Bars of effort and targets, from that of what the motor is asked for."""
     asked = select(on(t.sound), t.effort_bar[a][0], 0.0)
     t.effort_bar[a][0] = asked
     t.target_bar[a][0], t.target_velocity_bar[a][0] = s.kp[a][0] * asked, s.kd[a][0] * asked
@@ -314,7 +314,7 @@ def parameters_body(m, s, t, i):
 
 @each_axis
 def parameters_axis(m, s, t, a):
-    """Where no law acts, the bars are zero."""
+    """Set bars to zero where no law acts."""
     tau, phi, last, sound = t.tau_bar[a][0], t.coordinate[a][0], s.angle[a][0], on(t.sound)
     asked = tau * t.axis_answer[a][0]
     h0, rate = axis.interval_before(s, t), t.rate * (phi - last)

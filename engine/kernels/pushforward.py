@@ -27,7 +27,7 @@ def push_forward(m, states, t, first, last, repeat, resumed):
 
 @block
 def solve(m, s, t):
-    """From the state before the step to the one after it."""
+    """Push tangents from the state before the step to the one after it."""
     clear(m, s, t)
     change_body(m, s, t)
     change_joint(m, s, t)

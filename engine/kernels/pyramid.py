@@ -45,7 +45,7 @@ def rows(rough, cf, grip, give, a, b, phi, slip):
 
 
 def sliding(a, b):
-    """How far the contact slides, m a step."""
+    """Distance that the contact slides, m a step."""
     return a[1]
 
 
@@ -56,8 +56,8 @@ def slopes(a, inverse, normal):
 
 
 def inverses(rough, cf, give, lend, a, b):
-    """What directions and step lengths share: 1/(a b), 0 for pairs at rest, the inverse of the pivot of psi, and
-    1/(s_gamma + give gamma)."""
+    """Inverses that directions and step lengths share: 1/(a b), 0 for pairs at rest, the inverse of the pivot of psi,
+    and 1/(s_gamma + give gamma)."""
     on = active(rough)
     inverse, normal = [on[j] / (a[j] * b[j]) for j in range(PAIRS)], 1.0 / (b[0] + give * a[0])
     _, q = slopes(a, inverse, normal)
@@ -135,14 +135,14 @@ def targets(a, b, stop):
 
 
 def bends(t, da, db, share):
-    """What the corrector needs of the affine direction: da db."""
+    """Products da db of the affine direction, which the corrector needs."""
     found = products(da, db)
     sum_up(t, found, share)
     return found
 
 
 def corrected(t, a, b, bends, usual):
-    """What the corrector adds to the targets; `bends` are the products da db."""
+    """Targets that the corrector adds; `bends` are the products da db."""
     return [pairs.corrected(t, a[j], b[j], bends[j], usual) for j in range(PAIRS)]
 
 

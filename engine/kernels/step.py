@@ -185,7 +185,7 @@ def judge_bodies(m, s, t):
 
 @block
 def judge_pull(m, s, t):
-    """Where joints pull too hard, and which lanes must know the work of their joints."""
+    """Find the joints that pull too hard, and the lanes that must know the work of their joints."""
     arms.pull_joint(m, s, t)
     arms.pull_body(m, s, t)
     arms.push_contact(m, s, t)

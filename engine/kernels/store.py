@@ -18,7 +18,7 @@ LEAST_ROOM = 8  # of fields that grow
 
 
 class Features(NamedTuple):
-    """What a mechanism uses; what it does not use is not compiled."""
+    """Features that a mechanism uses; others are not compiled."""
 
     joint_kinds: tuple[int, ...]  # 16 law + 4 free translations + free rotations, see joint.py
     contact_kinds: tuple[int, ...]  # rows of the table in geometry/
@@ -59,7 +59,7 @@ class Features(NamedTuple):
 
     @property
     def pairs(self) -> bool:
-        """Whether anything is complementary, so that the interior point is needed."""
+        """True if anything is complementary, so that the interior point is needed."""
         return self.contacts or bool(self.limits)
 
 

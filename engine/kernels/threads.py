@@ -1,4 +1,4 @@
-"""What threads do without the interpreter: wait for steps to share, do their share of them, say that it is done.
+"""Work of threads without the interpreter: wait for steps to share, do their share of them, report that it is done.
 
 A PLAN (int64) describes a call for a batch of G lane groups and T threads; its numbers are addresses, or counts:
 
@@ -132,7 +132,7 @@ def lead(plan, repeat, resumed, script, looks):
 
 @native
 def is_done(plan, looks):
-    """Whether all threads have answered; looks so many times."""
+    """True once all threads have answered; gives up after `looks` looks."""
     return have_answered(plan, looks)
 
 

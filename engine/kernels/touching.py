@@ -96,7 +96,7 @@ def eliminate_links(m, t, i, parts):
 
 
 def known_links(t, i, k):
-    """What the motion of linked bodies takes from xi: Z y_j, summed."""
+    """Sum of Z y_j: the part that the motion of linked bodies takes from xi."""
     for q in range(k):
         t.now[0][q] = 0.0
 
@@ -110,7 +110,7 @@ def known_links(t, i, k):
 
 
 def pushed(t, i):
-    """What the motion of linked bodies changes of the wrench of body i's joint."""
+    """Change of the wrench of body i's joint by the motion of linked bodies."""
     for q in range(6):
         t.now[0][q] = 0.0
 
@@ -123,7 +123,7 @@ def pushed(t, i):
 
 
 def carry_links(t, i, k, xi):
-    """What a further right-hand side adds to the r of linked bodies: (in S) xi."""
+    """Add (in S) xi, from a further right-hand side, to the r of linked bodies."""
     if not k:
         return
 

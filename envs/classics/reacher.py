@@ -16,7 +16,7 @@ REACH = 0.2  # m, from the middle, within which targets are
 
 @inlined
 def sense_tip(me):
-    """From the target to the tip of the arm, m."""
+    """Vector from the target to the tip of the arm, m."""
     one, both = me.qpos[0], me.qpos[0] + me.qpos[1]
     me.miss[0] = LINK * np.cos(one) + TIP * np.cos(both) - me.qpos[2]
     me.miss[1] = LINK * np.sin(one) + TIP * np.sin(both) - me.qpos[3]

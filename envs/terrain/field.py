@@ -37,7 +37,7 @@ class Ground(NamedTuple):
 
     @property
     def field(self) -> HeightField:
-        """As a collider."""
+        """Ground as a collider."""
         rows, columns = self.heights.shape
         return HeightField(self.heights, ((columns - 1) * self.spacing, (rows - 1) * self.spacing), color=EARTH)
 

@@ -1,4 +1,4 @@
-"""From the arrangement of a URDF file to a mechanism: bodies, joints, contacts.
+"""Building a mechanism from the arrangement of a URDF file: bodies, joints, contacts.
 
 A joint's frame at zero is the child link's frame, in URDF as in the engine, so the child's anchor is minus its centre
 of mass.

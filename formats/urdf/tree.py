@@ -60,7 +60,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """By link name: its group, its pose `inside` the group, its pose in the world when all joints are at zero."""
+    """Maps by link name: its group, its pose `inside` the group, its pose in the world when all joints are at zero."""
 
     group: dict[str, Group]
     inside: dict[str, Pose]

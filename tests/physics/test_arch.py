@@ -15,7 +15,7 @@ from vigym.assets import arch
 
 
 def fits(thickness: float, stones: int) -> bool:
-    """Whether there is a line of thrust in a semicircular ring of radius 1."""
+    """True if there is a line of thrust in a semicircular ring of radius 1."""
     inner, outer = 1.0 - thickness / 2, 1.0 + thickness / 2
     rows, bounds, weight, moment = [], [], 0.0, 0.0  # of what is beyond a joint
     for k, angle in enumerate(np.linspace(0.0, np.pi, stones + 1)):

@@ -35,7 +35,7 @@ def arm(gravity=(0, 0, -9.81), **coupling):
 
 
 def error(sim):
-    """By how much followers are off."""
+    """Error of the followers."""
     phi = sim.joint_positions()
     return max(
         np.abs(phi[:, c.follower] - c.law.followed(phi[:, c.leaders])[0]).max(initial=0.0) for c in sim.model.couplings

@@ -43,7 +43,7 @@ def test_runners_share_what_they_saw():
 
 
 def test_the_filter_of_rllib_does_not():
-    """Why there is our own: when this fails, RLlib's has become usable."""
+    """Show why there is our own: when this fails, RLlib's has become usable."""
     generator, learner = np.random.default_rng(2), RunningStat((1,))
     for _ in range(5):
         runner = RunningStat.from_state(learner.to_state())

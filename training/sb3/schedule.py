@@ -2,7 +2,7 @@
 
 
 class Linear:
-    """From `start` down to 0 with what remains of the training; the last update is made with the rate before it."""
+    """Fall from `start` to 0 with what remains of the training; the last update is made with the rate before it."""
 
     def __init__(self, start: float, least: float) -> None:
         self.start, self.least = start, least

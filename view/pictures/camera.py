@@ -54,7 +54,7 @@ class Camera:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "Camera":
-        """From the dictionary that Gymnasium's MuJoCo environments call `default_camera_config`.
+        """Make a camera from the dictionary that Gymnasium's MuJoCo environments call `default_camera_config`.
 
         type: 0 is a free camera, also with a trackbodyid; 1, or none given, follows trackbodyid if there is one.
         fixedcamid: -1; mechanisms have no cameras of their own.

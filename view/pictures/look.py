@@ -12,7 +12,7 @@ SUN_HEIGHT = 52.0  # degrees above the horizon
 
 
 def look(distance: float) -> Look:
-    """For a camera that looks at something `distance` m away: tiles and the ground's fading grow with it."""
+    """Look for a camera that faces something `distance` m away: tiles and the ground's fading grow with it."""
     return Look(
         zenith=_linear(0.55, 0.71, 0.90),
         horizon=_linear(0.93, 0.95, 0.97),

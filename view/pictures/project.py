@@ -43,7 +43,7 @@ class Plan(NamedTuple):
 
 
 def plan(view: View, solids: Solids, planes: Array, width: int, height: int) -> Plan:
-    """For one picture."""
+    """Plan one picture."""
     table = solids.table
     n, P = len(table), len(planes)
     R, position = table[:, ROTATION : ROTATION + 9].reshape(n, 3, 3), table[:, POSITION : POSITION + 3]

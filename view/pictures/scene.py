@@ -1,4 +1,4 @@
-"""From a mechanism to the solids and planes of a picture."""
+"""Solids and planes of a picture, from a mechanism."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -214,7 +214,7 @@ class Cast:
             row[CORE : CORE + 3], row[ROUNDING], row[REACH] = kinds.bounds(p.kind, p.size, p.vertices)
 
     def solids(self, x: Array, q: Array, fade: float = 0.0) -> Solids:
-        """For poses x (n_bodies, 3), q (n_bodies, 4) of the bodies; fade: 0 in their own colours to 1, almost white."""
+        """Solids at poses x (n_bodies, 3), q (n_bodies, 4); fade: 0 in their own colours to 1, almost white."""
         # the world is one more body, and the last: index -1
         R = np.concatenate([rotation_matrix(q), np.eye(3)[None]])[self.body]
         at = np.concatenate([x, np.zeros((1, 3))])[self.body]

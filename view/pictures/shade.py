@@ -18,7 +18,7 @@ def mix(a, b, s):
 
 @inlined
 def sky(look, d):
-    """From the horizon to the zenith, fast at first."""
+    """Fade from the horizon to the zenith, fast at first."""
     s = larger(d[2], 0.0) / math.sqrt(dot(d, d))
     return mix(look.horizon, look.zenith, s * (1.9 - 0.9 * s))
 

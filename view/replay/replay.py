@@ -92,7 +92,7 @@ class Replay(Recording):
         return np.flatnonzero(keep)
 
     def renderer(self, width: int, height: int, camera: "Camera | None" = None, *, colliders: bool = False) -> Any:
-        """For pictures of it, from its own camera unless told."""
+        """Renderer for pictures of it, from its own camera unless told."""
         from vigym.view.pictures.picture import Renderer
 
         scene: dict[str, Any] = {"planes": self.planes, "scenery": self.scenery, "colliders": colliders}
@@ -148,7 +148,7 @@ class Replay(Recording):
         return path
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """Page that notebooks show."""
         source = html.escape(self.html(), quote=True)
         return f'<iframe srcdoc="{source}" width="100%" height="520" style="border:1px solid #ddd"></iframe>'
 

@@ -1,4 +1,4 @@
-"""Where two solids touch, and how far apart they are: scalar code, for one pair in one environment at a time.
+"""Contact and distance of two solids: scalar code, for one pair in one environment at a time.
 
     space.py       vectors as tuples, solids placed in the world
     distance.py    exact distances, with the points that are nearest

@@ -1,5 +1,5 @@
-"""What detect.py and overlap.py ask of couples that not all mechanisms have: where they touch, and how far apart they
-are. It is compiled apart from them, and only where there are such couples (entries.py): others never call it.
+"""Calls of detect.py and overlap.py for couples that not all mechanisms have: where they touch, and how far apart they
+are. This is compiled apart from them, and only where there are such couples (entries.py): others never call it.
 """
 
 from numba.core import types
@@ -16,7 +16,7 @@ SIMPLE = 0
 
 @shared
 def place_of(first, second):
-    """Which function is asked for a couple of these kinds; SIMPLE if none."""
+    """Function that handles a couple of these kinds; SIMPLE if none."""
     if is_ground(second):
         return OVER_GROUND
     if has_rims(first, second):
@@ -26,7 +26,7 @@ def place_of(first, second):
 
 @shared
 def is_asked(first, second):
-    """Whether a couple of these kinds is asked here."""
+    """True if couples of these kinds are handled here."""
     return place_of(first, second) != SIMPLE
 
 

@@ -30,7 +30,7 @@ TRIES = 4  # parts of the way on which what solids have gone into is looked for
 
 @shared
 def is_near(m, t, couple, lane):
-    """Whether the solids of a couple may meet in the step."""
+    """True if the solids of a couple may meet in the step."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
     body, kind, bound = rows(m, "collider_body"), rows(m, "collider_kind"), rows(m, "collider_bound")
     i, j = body[first], body[second]

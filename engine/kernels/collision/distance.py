@@ -63,7 +63,7 @@ def point_box(p, solid):
 
 @shared
 def crosses(p, u, a, solid):
-    """Whether a segment passes through a box's core."""
+    """True if a segment passes through a box's core."""
     centre, axes, half, _ = solid
     start, way = local(axes, sub(p, centre)), local(axes, u)
     first, last = -a, a

@@ -86,7 +86,7 @@ def near_fields(size):
 
 
 def watch_fields():
-    """What is kept of distances, lanes having lists of their own (watch.py). A couple's number is n_couples at the end
+    """Fields for kept distances; each lane has a list of its own (watch.py). A couple's number is n_couples at the end
     of a list; bounds of its distance when the list was made, and in this step. Then, block by block of bodies, where
     they were, from where their part begins and from the world; and how far they may move until the list is made anew.
     """
@@ -96,9 +96,9 @@ def watch_fields():
 
 
 def memory_fields(features):
-    """What is remembered of contacts between bodies, one block a contact, lanes having lists of their own: what tells
-    them apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; the feature, for
-    derivatives of the step; of an impact, see impact.py."""
+    """Memory of contacts between bodies, one block a contact; each lane has a list of its own: the key that tells them
+    apart (0 at the end of a list), pairs, impulse; point, normal and gap at the end of the step; the feature, for
+    derivatives of the step; for impacts, see impact.py."""
     cone_pairs = CONES[features.cone].PAIRS
     floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
     floats |= {"point": (3,), "normal": (3,), "gap": (1,), "feature": (12,)} | dict.fromkeys(SHAPE, (1,))

@@ -48,7 +48,7 @@ def best_face(h, a, later_a, g, b, later_b):
 
 @shared
 def sees(h, a, e, p):
-    """As far as a point is over the faces of an edge, at most: room along any direction between their normals is not
+    """Largest height of a point over the faces of an edge: room along any direction between their normals is not
     more."""
     v = local(a[1], sub(p, a[0]))
     f, g = edge_part(h, e, 2), edge_part(h, e, 3)
@@ -146,7 +146,7 @@ def exact(h, a, g, b):
 
 @shared
 def passes(p, u, half, h, b):
-    """Whether a segment passes through a solid."""
+    """True if a segment passes through a solid."""
     start, way = local(b[1], sub(p, b[0])), local(b[1], u)
     first, last = -half, half
     for f in range(n_faces(h)):

@@ -79,13 +79,13 @@ def near_hull(found, n, key, swap, p, radius, h, solid, reach):
 
 @shared
 def leads_out(h, solid, e, u, d, size):
-    """Whether d, across an edge along u, does not lead into the faces of that."""
+    """True if d, across an edge along u, does not lead into the faces beside that edge."""
     return dot(d, inner(h, solid, e, u, 0)) <= 1e-6 * size and dot(d, inner(h, solid, e, u, 1)) <= 1e-6 * size
 
 
 @shared
 def is_outmost(h, solid, k, d, size):
-    """Whether no edge that begins at corner k leads farther along d."""
+    """True if no edge that begins at corner k leads farther along d."""
     p = corner_at(h, solid, k)
     for e in range(n_edges(h)):
         if edge_part(h, e, 0) == k or edge_part(h, e, 1) == k:
@@ -128,7 +128,7 @@ def round_hull(found, a, h, solid, swap, reach):
 # ------------------------------------------------------------------------------------------------ with each other
 @shared
 def has_key(found, count, key):
-    """Whether one of the first `count` features has that key."""
+    """True if one of the first `count` features has that key."""
     known = False
     for k in range(count):
         known = known or found[k, KEY] == key
@@ -151,7 +151,7 @@ def opposite_face(h, solid, n):
 
 @shared
 def is_below(found, corners, v, n, close):
-    """Whether one of the first features' points is under or over a point, along n."""
+    """True if the point of one of the first features is under or over a point, along n."""
     for f in range(corners):
         e = (found[f, OWNER] - v[0], found[f, OWNER + 1] - v[1], found[f, OWNER + 2] - v[2])
         if length(along(e, -dot(e, n), n)) < close:

@@ -119,7 +119,7 @@ def find_links(m, s, t, group):
 
 @shared
 def fill_in(m, s, t, group):
-    """Where the links of each node meet."""
+    """Find where the links of each node meet."""
     n, nodes, sequence = rows(m, "n_bodies")[0], rows(m, "n_nodes")[0], rows(t, "sequence")
     fills = 0
     for place in range(nodes):
@@ -149,7 +149,7 @@ def fill_in(m, s, t, group):
 
 @shared
 def is_drawn(t):
-    """Whether there are links for the pairs that are near."""
+    """True if there are links for the pairs that are near."""
     near, first, second = rows(t, "n_near")[0], rows(t, "near_first"), rows(t, "near_second")
     if rows(t, "n_drawn")[0] != near + 1:
         return False

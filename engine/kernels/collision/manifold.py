@@ -183,7 +183,7 @@ def near_box(found, n, key, swap, p, radius, box, reach):
 
 @shared
 def beside(d, normal, size):
-    """Whether d does not point to the inner side of a face."""
+    """True if d does not point to the inner side of a face."""
     return dot(d, normal) >= -1e-6 * size
 
 
@@ -232,8 +232,8 @@ def least_size(a, b):
 
 @shared
 def parting(a, b, later_a, later_b, first, last):
-    """Of the directions first..last - 1, the one along which two boxes are farthest apart, now or where they will be,
-    whichever is less: its number, the side of it on which b is, that room, and the room now."""
+    """Direction among first..last - 1 along which two boxes are farthest apart, now or where they will be, whichever is
+    less: its number, the side of it on which b is, that room, and the room now."""
     best, choice, side, now = -FAR, first, 1.0, -FAR
     for number in range(first, last):
         n, size = direction(a[1], b[1], number)

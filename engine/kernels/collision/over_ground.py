@@ -94,7 +94,7 @@ def put_face(found, first, n, base, frame, p, at, normal, own):
 
 @shared
 def is_first(a, b):
-    """Whether the side from a to b is looked at from this triangle, and not from its neighbour."""
+    """True if this triangle handles the side from a to b, and not its neighbour."""
     if a[0] != b[0]:
         return a[0] < b[0]
     return a[1] < b[1] if a[1] != b[1] else a[2] < b[2]
@@ -206,7 +206,7 @@ def partner_of(found, k):
 # ------------------------------------------------------------------------------------------------ ridges and peaks
 @shared
 def is_ridge(ground, k, side, way):
-    """Whether a direction, across a side of triangle k, leads away from both triangles there, which are not of one
+    """True if a direction, across a side of triangle k, leads away from both triangles there, and these are not in one
     plane."""
     three = corners(ground, k)
     a, b, c = three[side], three[(side + 1) % 3], three[(side + 2) % 3]
@@ -222,8 +222,8 @@ def is_ridge(ground, k, side, way):
 
 @shared
 def is_peak(ground, k, which, way):
-    """Whether a corner of triangle k is the farthest point of the surface around it along a direction; of those that
-    are as far, an outermost one."""
+    """True if a corner of triangle k is the farthest point of the surface around it along a direction; among several
+    that are equally far, an outermost one."""
     v, number = corners(ground, k)[which], neighbours(ground, k, which)
     level = 0
     for i in range(number):
@@ -254,7 +254,7 @@ def is_peak(ground, k, which, way):
 
 @shared
 def known_partner(found, own, n, code, swap, at):
-    """Whether a feature of that code at a point of the ground is there already."""
+    """True if there already is a feature of that code at a point of the ground."""
     for k in range(own, n):
         if found[k, CODE] == code:
             column = OWNER if swap > 0.5 else PARTNER

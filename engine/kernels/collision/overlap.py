@@ -1,4 +1,4 @@
-"""When solids overlap on the way of a step, and what tells of it.
+"""Times at which solids overlap on the way of a step, and the features that show it.
 
 A way is that of the velocities at hand, or of a solution that was looked at before (poses.py). What counts is where it
 ends, and that nothing fast passes through something thin.
@@ -33,7 +33,7 @@ def room_at(m, t, first, second, when, lane):
 
 @shared
 def relative_way(m, t, first, second, path, lane):
-    """As far as the solids of two bodies move against each other in the step, at most."""
+    """Bound of how far the solids of two bodies move against each other in the step."""
     body, reach, h = rows(m, "collider_body"), rows(m, "reach"), rows(t, "h")[0, 0, lane]
     i, j, n = body[first], body[second], rows(m, "n_bodies")[0]
     V, at = (rows(t, "V"), 0) if path == 0 else (rows(t, "found_V"), 6 * (path - 1))
@@ -122,7 +122,7 @@ def feature_part(found, k, point, way, lane):
 
 @shared
 def moved_back(m, t, i, part, when, lane):
-    """Where a point of body i and a direction, given at a time of a way, are now."""
+    """Return where a point of body i and a direction, given at a time of a way, are now."""
     point, way = part
     x1, q1 = pose(m, t, i, when, lane)
     x0, q0 = pose(m, t, i, 0.0, lane)

@@ -62,7 +62,7 @@ def normal_at(h, solid, f):
 
 @shared
 def face_start(h, f):
-    """Where the corners of face f begin among those of all faces."""
+    """Place where the corners of face f begin among those of all faces."""
     return h[1][h[2] + HEAD + f]
 
 
@@ -87,7 +87,7 @@ def face_edge(h, f, k):
 
 @shared
 def edge_part(h, e, part):
-    """Of edge e: its first and last corner (0, 1); the faces at its left, along which it runs so, and right (2, 3)."""
+    """Part of edge e: its first and last corner (0, 1); the faces on its left, seen along it, and right (2, 3)."""
     return h[1][h[2] + HEAD + n_faces(h) + 1 + 4 * n_edges(h) + 4 * e + part]
 
 
@@ -121,13 +121,13 @@ def lowest(h, solid, n):
 
 @shared
 def reaching(h, solid, n):
-    """How far a solid reaches from its centre along n."""
+    """Extent of a solid from its centre along n."""
     return -lowest(h, solid, times(-1.0, n))[1] - dot(n, solid[0])
 
 
 @shared
 def is_over(h, solid, f, p, beyond):
-    """Whether a point is over face f, or beyond its sides by less than that."""
+    """True if a point is over face f, or beyond its sides by less than that."""
     n = normal_at(h, solid, f)
     for k in range(face_size(h, f)):
         a = corner_at(h, solid, face_corner(h, f, k))
@@ -150,7 +150,7 @@ def highest_face(h, solid, p):
 
 @shared
 def nearest_part(h, solid, p):
-    """What is nearest to a point: (0, face, distance), negative inside; (1, edge, distance); (2, corner, distance)."""
+    """Nearest part to a point: (0, face, distance), negative inside; (1, edge, distance); (2, corner, distance)."""
     face, room = highest_face(h, solid, p)
     if room <= 0.0:
         return 0, face, room

@@ -40,7 +40,7 @@ OTHER_PLANE, CORNERS, CROSSINGS, BESIDES, SINGLE = 262144.0, 524288.0, 1048576.0
 
 @shared
 def is_point_over(kind, g, x, which, p, beyond):
-    """Whether a point is over a flat part: face `which` of a box or hull; the ends of a cylinder."""
+    """True if a point is over a flat part: face `which` of a box or hull; the ends of a cylinder."""
     if kind == CYLINDER:
         return place_of(x, p)[1] <= x[2][0] + beyond
     return is_over(g, x, which, p, beyond)
@@ -85,7 +85,7 @@ def put_edges(found, n, key, swap, p, u, owner_radius, q, w, partner_radius, fac
 
 @shared
 def line_over_rim(found, n, c, end, cap, q, w, half, radius, key, swap, reach):
-    """Where a line q + r w with a radius, below the end of a cylinder with outward normal `cap`, crosses its rim.
+    """Point where a line q + r w with a radius, below the end of a cylinder with outward normal `cap`, crosses its rim.
 
     swap: 1 if the cylinder is the second of the pair"""
     centre, r = rim(c, end), c[2][0]

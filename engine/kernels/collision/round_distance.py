@@ -44,7 +44,7 @@ BARREL, OTHER_BARREL, ARC, RIMS = range(4)  # families
 
 @shared
 def reach(kind, h, solid, n):
-    """How far a solid reaches along n, from the world's origin."""
+    """Extent of a solid along n, from the world's origin."""
     if kind == CYLINDER:
         return dot(n, solid[0]) + round_extent(solid, n)
     return -lowest(h, solid, times(-1.0, n))[1]
@@ -196,7 +196,7 @@ def flat_direction(c, kind, g, x, which):
 
 @shared
 def n_flat(kind, g):
-    """How many flat parts there are."""
+    """Number of flat parts."""
     return 4 if kind == CYLINDER else 2 + n_faces(g)
 
 
@@ -246,7 +246,7 @@ def parted(c, kind, g, x):
 # ------------------------------------------------------------------------------------------------ round solids
 @shared
 def place_of(c, p):
-    """Where a point is, seen from a cylinder: along its axis, how far from it, and the direction there."""
+    """Position of a point seen from a cylinder: along its axis, distance from it, and the direction there."""
     d = sub(p, c[0])
     across, far = slope(c, d)
     out = times(1.0 / far, across) if far > 0.0 else c[1][0]

@@ -221,8 +221,8 @@ def on_end(found, count, c, later_c, g, x, end, swap, reach, key, close):
 
 @shared
 def rims_cross(found, n, c, end, x, other, swap, reach):
-    """Where the rims of two ends that face each other cross, seen along the axis of c, the first of the pair unless
-    swap is 1."""
+    """Points where the rims of two ends that face each other cross, seen along the axis of c, the first of the pair
+    unless swap is 1."""
     axis, one, two, r, t = c[1][2], rim(c, end), rim(x, other), c[2][0], x[2][0]
     d = sub(two, one)
     d = along(d, -dot(d, axis), axis)

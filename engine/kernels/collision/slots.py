@@ -202,7 +202,7 @@ def keep_phases(t, lane):
 
 @shared
 def recall(m, s, t, slot, start, lane):
-    """What the contact of a slot carried in the last step; `start` is where to look for it. Returns where to look for
+    """Recall what the contact of a slot carried in the last step, looking from `start` on. Return where to look for
     those of the next couple."""
     keys, key = rows(s, "memory_key"), rows(t, "touch_key")[slot, 0, lane]
     couple = (key - 1.0) // KEYS

@@ -10,31 +10,31 @@ SPHERE, CAPSULE, BOX, PLANE, CYLINDER, HULL, FIELD = range(7)
 
 @shared
 def is_ground(kind):
-    """Whether a kind of solid is ground of triangles (terrain.py)."""
+    """True if a kind of solid is ground made of triangles (terrain.py)."""
     return kind >= FIELD
 
 
 @shared
 def is_endless(kind):
-    """Whether a kind of solid has no size."""
+    """True if a kind of solid has no size."""
     return kind == PLANE or kind >= FIELD
 
 
 @shared
 def is_round(kind):
-    """Whether a kind of solid is a sphere or a capsule."""
+    """True if a kind of solid is a sphere or a capsule."""
     return kind in (SPHERE, CAPSULE)
 
 
 @shared
 def has_rims(first, second):
-    """Whether a cylinder is among two kinds of solids of which none is endless (rounds.py)."""
+    """True if one of two kinds of solids is a cylinder, and neither is endless (rounds.py)."""
     return (first == CYLINDER or second == CYLINDER) and not is_endless(first) and not is_endless(second)
 
 
 @shared
 def has_tables(first, second):
-    """Whether two kinds of solids touch by the tables of one that has many faces (polytope.py)."""
+    """True if two kinds of solids touch by the tables of one that has many faces (polytope.py)."""
     return (first == HULL or second == HULL) and not is_ground(second)
 
 
@@ -142,7 +142,7 @@ def edge(solid, number):
 
 @shared
 def extent(axes, half, n):
-    """How far a core reaches from its centre along the unit vector n."""
+    """Extent of a core from its centre along the unit vector n."""
     return half[0] * abs(dot(axes[0], n)) + half[1] * abs(dot(axes[1], n)) + half[2] * abs(dot(axes[2], n))
 
 
@@ -156,6 +156,6 @@ def slope(solid, n):
 
 @shared
 def round_extent(solid, n):
-    """How far a cylinder reaches from its centre along the unit vector n."""
+    """Extent of a cylinder from its centre along the unit vector n."""
     _, steep = slope(solid, n)
     return solid[2][2] * abs(dot(n, solid[1][2])) + solid[2][0] * steep

@@ -123,7 +123,7 @@ def normal_of(a, b, c):
 
 @shared
 def is_below(ground, p):
-    """Whether a point is under the surface."""
+    """True if a point is under the surface."""
     numbers, start = ground[1], ground[3]
     if abs(p[0]) > numbers[start] or abs(p[1]) > numbers[start + 1]:
         return False

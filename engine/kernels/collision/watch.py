@@ -1,4 +1,4 @@
-"""Which couples of solids may meet, without looking at all of them in every step.
+"""Couples of solids that may meet, without looking at all of them in every step.
 
 Each lane has a list of the couples that were close when it was made, in the order of their numbers, with lower bounds
 of their distances. It is made anew when a body has moved so far, or become so fast, that others may meet (`stale`,
@@ -70,7 +70,7 @@ def frame_of(m, i, j):
 
 @shared
 def moved(m, t, i, j, lane):
-    """As far as two bodies have moved since the list was made, together."""
+    """Distance that two bodies have moved since the list was made, together."""
     frame, shifted = frame_of(m, i, j), rows(t, "shifted")
     return shifted[i, frame, lane] + shifted[j, frame, lane]
 
@@ -140,7 +140,7 @@ def farthest_way(m, t, i, lane):
 
 @shared
 def is_stale(m, s, t, lane):
-    """Whether some body may leave its margin, `shifted` and `assumed` being as they are now."""
+    """True if some body may leave its margin, with `shifted` and `assumed` as they are now."""
     for i in range(rows(m, "n_bodies")[0]):
         for frame in range(2):
             need = farthest_way(m, t, i, lane) + rows(t, "shifted")[i, frame, lane]
@@ -170,13 +170,13 @@ def next_couple(m, s, t):
 
 @shared
 def head(t, lane):
-    """Where the list of a lane goes on."""
+    """Place where the list of a lane goes on."""
     return int(rows(t, "head")[0, 0, lane])
 
 
 @shared
 def take(m, s, t, couple, lane):
-    """Whether a couple is the next one of a lane, and may meet; the list then goes on behind it."""
+    """True if a couple is the next one of a lane, and may meet; the list then goes on behind it."""
     place = head(t, lane)
     if rows(t, "live")[0, 0, lane] < 0.5 or rows(s, "watch_couple")[place, 0, lane] != couple:
         return False
@@ -187,7 +187,7 @@ def take(m, s, t, couple, lane):
 
 @shared
 def comes_close(m, s, t, couple, place, lane):
-    """Whether the solids of a couple, at a place of the list, come so close that they may have features."""
+    """True if the solids of a couple, at a place of the list, come so close that they may have features."""
     first, second = rows(m, "couple_first")[couple], rows(m, "couple_second")[couple]
     body, kind, assumed = rows(m, "collider_body"), rows(m, "collider_kind"), rows(t, "assumed")
     i, j, near = body[first], body[second], rows(s, "watch_now")

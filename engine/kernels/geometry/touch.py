@@ -21,5 +21,5 @@ class Touch(NamedTuple):
 
     @property
     def arm(self) -> list:
-        """From the body's centre of mass to the point that touches: core - radius n."""
+        """Vector from the body's centre of mass to the point that touches: core - radius n."""
         return sub(self.core, scale(self.radius, self.axes[0]))
