@@ -38,6 +38,9 @@ def add_sliders(mechanism: Mechanism, model: Any, tendons: list[int], axes: Axes
         mass = LIGHT * float((model.dof_M0[dofs] / arms[dofs] ** 2).min())
         mechanism.add_body(name, mass, [mass * _SIZE**2] * 3, collide=False)
         laws = {key: float(getattr(model, f"tendon_{key}")[t]) for key in ("stiffness", "damping")}
+        laws["friction"] = float(model.tendon_frictionloss[t])
+        if model.tendon_limited[t]:
+            laws["lower"], laws["upper"] = (float(end) - start for end in model.tendon_range[t])
         mechanism.add_joint(
             name,
             "prismatic",
