@@ -250,8 +250,8 @@ def scratch_fields(features, size):
         **scalars("even even_before next round uneven taut pushed weighed work owed energy_scale"),
         # of the search: see interior_point.py
         **scalars(
-            "alpha ratio lift caution stuck_at pace stumbled untouched floor total count stopped mu center norm misfit heaviest "
-            "poison change surprise onwards"
+            "alpha ratio lift caution stuck_at pace stumbled untouched floor total count stopped mu center norm misfit "
+            "heaviest poison change surprise onwards"
         ),
         "x": (n + 1, 3),
         "q": (n + 1, 4),

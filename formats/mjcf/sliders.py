@@ -1,8 +1,7 @@
 """Tendons of several joints as sliders: a light body on the world, whose coordinate is the tendon's length.
 
-A coupling makes it follow the joints,  y = sum c_d q_d - L_0;  spring, damper and armature of the tendon are
-those of the slider's joint, so that they act on all joints, implicitly. Limits and dry friction, which can stop a
-slider, would need a heavier one: the solver does not hold four orders of inertia through it.
+A coupling makes it follow the joints,  y = sum c_d q_d - L_0;  spring, damper, friction, limits and armature of the
+tendon are those of the slider's joint, so that they act on all joints, implicitly.
 """
 
 from typing import Any
