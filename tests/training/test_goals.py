@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-sb3 = pytest.importorskip("stable_baselines3")
+pytest.importorskip("stable_baselines3")
 
+import stable_baselines3 as sb3
 import torch
 from stable_baselines3.common.vec_env import VecNormalize
 
