@@ -79,8 +79,8 @@ def train(
         else:
             if not env_id:
                 raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
-            algo = algo or hyperparameters.algorithm(bare_id(env_id))
-            settings = hyperparameters.settings(algo, bare_id(known_env(env_id))) | assignments(set)
+            chosen = algo or hyperparameters.algorithm(bare_id(env_id))
+            settings = hyperparameters.settings(chosen, bare_id(known_env(env_id))) | assignments(set)
             total = settings["n_timesteps"] = settings["n_timesteps"] if steps is None else steps
             arguments: dict[str, Any] = {
                 "backend": backend,
@@ -98,7 +98,7 @@ def train(
                 raise InputError(f"--seed must be at least 0 and below 2**32, got {seed}")
             kwargs = env_arguments(env_id, env_kwargs)
             require(backend)
-            run = Run(new_folder(out, algo, env_id), algo, env_id, seed, kwargs, settings, arguments)
+            run = Run(new_folder(out, chosen, env_id), chosen, env_id, seed, kwargs, settings, arguments)
         hold(run, resumed=resume is not None)
     except InputError as error:
         raise SystemExit(str(error)) from None
