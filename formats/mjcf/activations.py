@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from vigym.engine.errors import InputError
 from vigym.engine.validation import Array, batch, chosen, count, number
@@ -30,11 +30,11 @@ class Dynamics:
     activation at the end of the step.
     """
 
-    integrates: Array
+    integrates: NDArray[np.bool_]
     constant: Array
     control_range: Array
     range: Array
-    early: Array
+    early: NDArray[np.bool_]
 
 
 class Activations:
@@ -57,14 +57,14 @@ class Activations:
 
     def __call__(self, ctrl: ArrayLike) -> Array:
         """What acts in this step: activations, or the controls (num_envs, nu) of actuators without a state."""
-        ctrl = np.array(batch(ctrl, "ctrl", self.num_envs, (self._nu,), InputError))
+        given = np.array(batch(ctrl, "ctrl", self.num_envs, (self._nu,), InputError))
         own = self._dynamics
         if own is None:
-            return ctrl
-        ctrl, before = np.clip(ctrl, *own.control_range.T), self.values.copy()
+            return given
+        within, before = np.clip(given, *own.control_range.T), self.values.copy()
         with np.errstate(divide="ignore"):
             gain = -np.expm1(-self._dt / own.constant)  # 1 where it is 0
-        change = np.where(own.integrates, self._dt * ctrl, gain * (ctrl - before))
+        change = np.where(own.integrates, self._dt * within, gain * (within - before))
         self.values = np.clip(before + change, *own.range.T)
         stateless = ~own.integrates & (own.constant == 0.0)
         return np.where(stateless | own.early, self.values, before)
