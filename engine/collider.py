@@ -27,7 +27,7 @@ KINDS = (
     Mesh,
 )  # their numbers in the kernels, collision/space.py
 GROUNDS = (HeightField, Mesh)  # of triangles; of the world alone
-ON_GROUND = (Sphere, Capsule, Box)  # kinds that touch it
+ON_GROUND = (Sphere, Capsule, Box, Hull)  # kinds that touch it
 LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
 
 
