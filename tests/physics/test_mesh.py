@@ -131,20 +131,22 @@ def test_closed_mesh_of_a_box_is_a_table_and_a_ceiling(kind):
         assert sim.distance("body", "world").min() > -1e-8
 
 
-def nut(size=1.0):
-    around = 2 * np.pi * np.arange(6) / 6
+def wedge(size=1.0):
+    around = 2 * np.pi * np.arange(3) / 3
     return Hull([(0.1 * size * np.cos(a), 0.1 * size * np.sin(a), z * size) for a in around for z in (-0.05, 0.05)])
 
 
 @pytest.mark.parametrize("size", [0.01, 1.0])
-def test_hull_on_flat_ground_is_on_a_plane(size):
-    at = size * np.array([-0.5, 0.07, 0.2])
-    start = {"x": at, "v": size**0.5 * np.array([2.0, 0.4, 0.0]), "w": size**-0.5 * np.array([1.0, 0.3, 2.0])}
+def test_hull_slides_on_flat_ground_as_on_a_plane(size):
+    # three corners: the forces of more of them are not unique
+    at = size * np.array([-0.5, 0.07, 0.05])
+    start = {"x": at, "v": size**0.5 * np.array([2.5, 0.4, 0.0]), "w": size**-0.5 * np.array([0.0, 0.0, 2.0])}
     grounds = Plane(), uneven(4.0 * size), HeightField(np.zeros((17, 17)), (4.0 * size, 4.0 * size))
-    one, *others = (motion(world(nut(size), g, at, 0.3), 100, 0.01 * size**0.5, **start)[0] for g in grounds)
+    one, *others = (motion(world(wedge(size), g, at, 0.3), 100, 0.01 * size**0.5, **start)[0] for g in grounds)
     for other in others:
-        assert np.abs(one - other)[:, :3].max() < 2e-9 * size
-        assert np.abs(one - other)[:, 3:7].max() < 4e-9
+        assert np.abs(one - other)[:, :3].max() < 1e-9 * size
+        assert np.abs(one - other)[:, 3:7].max() < 1e-9
+    assert one[-1, 0] - one[0, 0] > 0.3 * size
 
 
 def test_hull_with_the_corners_of_a_box_does_what_the_box_does():
