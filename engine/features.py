@@ -59,7 +59,7 @@ def _ground_features(kinds, centres, axes, sizes, numbers, integers, first, coup
         base = distance.solid(centres[b], axes[b], sizes[b])
         frame, ground = (base[0], base[1]), (kinds[b], numbers, integers, integers[first[b]], first[b])
         solid = seen_from(frame, distance.solid(centres[a], axes[a], sizes[a]))
-        counts[k] = over_ground.features(found[k], 0, kinds[a], solid, ground, frame, reach)
+        counts[k] = over_ground.features(found[k], 0, kinds[a], solid, solid, ground, frame, reach)
 
 
 @compiled

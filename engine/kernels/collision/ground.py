@@ -2,7 +2,7 @@
 
 from vigym.engine.kernels.collision import ground_distance, over_ground, terrain
 from vigym.engine.kernels.collision.manifold import FOUND
-from vigym.engine.kernels.collision.poses import along
+from vigym.engine.kernels.collision.poses import PATH, along
 from vigym.engine.kernels.collision.space import local, sub
 from vigym.engine.kernels.simd import rows, shared
 
@@ -37,9 +37,11 @@ def consult(m, t, first, second, when, reach, start, lane):
     solid = seen_from(frame, solid)
     if start == ROOM:
         return ground_distance.distance(kind[first], solid, ground, reach, False)
-    return 1.0 * over_ground.features(
-        rows(t, "found")[:FOUND, :, lane], start, kind[first], solid, ground, frame, reach
-    )
+    later = solid
+    if when < PATH:  # the way of the velocities at hand; the ground is of the world
+        later = seen_from(frame, along(m, t, first, body[first], 1.0, lane))
+    found = rows(t, "found")[:FOUND, :, lane]
+    return 1.0 * over_ground.features(found, start, kind[first], solid, later, ground, frame, reach)
 
 
 @shared

@@ -27,6 +27,7 @@ from vigym.engine.kernels.collision.manifold import (
     note,
 )
 from vigym.engine.kernels.collision.nearest import FAR, INNER, on_triangle, point_ground
+from vigym.engine.kernels.collision.ridges import CONE, LEVEL, inward, is_first, is_peak, is_ridge, keeps_off
 from vigym.engine.kernels.collision.space import (
     BOX,
     add,
@@ -44,7 +45,6 @@ from vigym.engine.kernels.collision.space import (
 from vigym.engine.kernels.collision.terrain import (
     corners,
     following,
-    is_below,
     neighbour,
     neighbours,
     normal_of,
@@ -53,11 +53,10 @@ from vigym.engine.kernels.collision.terrain import (
 )
 from vigym.engine.kernels.simd import shared
 
-LEVEL = 1e-9  # sine of the angle of two planes, and part of a length, that are taken for none
 SAME_WAY = 1e-6  # difference of unit vectors of one direction
 PARTS, WAYS = 4096, 1024  # keys of a part of a solid; of each kind of feature of it
 SLOPES = 15  # steps from 0 to 1 in which keys tell directions apart
-CONE = 1e-6  # sine of the angle by which a direction may be beyond a ridge's cone
+BESIDE = 1e-3  # of a distance from a peak, by which a way must lead past it
 
 
 @shared
@@ -93,22 +92,6 @@ def put_face(found, first, n, base, frame, p, at, normal, own):
 
 
 @shared
-def is_first(a, b):
-    """True if this triangle handles the side from a to b, and not its neighbour."""
-    if a[0] != b[0]:
-        return a[0] < b[0]
-    return a[1] < b[1] if a[1] != b[1] else a[2] < b[2]
-
-
-@shared
-def inward(a, e, p):
-    """Unit vector from the line through a along e to p, across it."""
-    w = sub(p, a)
-    w = along(w, -dot(w, e), e)
-    return times(1.0 / max(length(w), 1e-300), w)
-
-
-@shared
 def place_key(p):
     """A number from 0 to WAYS - 1 that tells places apart, mostly."""
     mixed = p[0] * 157.31 + p[1] * 113.77 + p[2] * 71.93
@@ -117,8 +100,8 @@ def place_key(p):
 
 # ------------------------------------------------------------------------------------------------ points
 @shared
-def point_over(found, first, n, base, ground, frame, p, radius, reach):
-    """A point with a radius: planes, ridges and peaks that are near."""
+def point_over(found, first, n, base, ground, frame, p, then, radius, reach):
+    """A point with a radius: planes, ridges and peaks that are near. then: where its velocity would take it."""
     near, own, under, most = window(ground, p, radius + reach), n, False, radius + reach
     k = following(ground, near, -1)
     while k >= 0:
@@ -137,20 +120,20 @@ def point_over(found, first, n, base, ground, frame, p, radius, reach):
                     else:
                         under = True
                 elif part >= 3:
-                    n = side_below(found, first, n, base, ground, frame, k, part - 3, p, d, radius, reach, own)
+                    n = side_below(found, first, n, base, ground, frame, k, part - 3, p, then, d, radius, reach, own)
                 else:
-                    n = peak_below(found, first, n, base, ground, frame, k, part, p, d, radius, own)
+                    n = peak_below(found, first, n, base, ground, frame, k, part, p, then, d, radius, own)
         k = following(ground, near, k)
-    if under and is_below(ground, p):
-        _, k = point_ground(ground, p, most, most)
-        if k >= 0:
+    if under:
+        room, k = point_ground(ground, p, most, most)
+        if room < 0.0 and k >= 0:
             a, b, c = corners(ground, k)
             return put_face(found, first, own, base, frame, p, a, normal_of(a, b, c), own)
     return n
 
 
 @shared
-def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reach, own):
+def side_below(found, first, n, base, ground, frame, k, side, p, then, d, radius, reach, own):
     """The side of triangle k that is nearest to a point, d from it to the point: a ridge, or a valley whose other plane
     is nearer."""
     three = corners(ground, k)
@@ -169,10 +152,14 @@ def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reac
             return put_face(found, first, n, base, frame, p, a, normal, own)
         if beyond > 0.0 or not is_first(a, b):
             return n
-        if radius == 0.0:  # a point has no way around a ridge: the plane of which it is farther
+        if radius == 0.0:  # a point has no way around a ridge: the plane of which it stays farther
             other = normal_of(b, a, o)
-            if dot(other, sub(p, a)) > above:
+            if keeps_off(other, a, p, then) > keeps_off(normal, a, p, then):
                 return put_face(found, first, n, base, frame, p, a, other, own)
+    elif radius == 0.0 and above >= 0.0:  # beyond the border, there is nothing below
+        out = times(-1.0, inward(a, e, c))
+        if keeps_off(out, a, p, then) > keeps_off(normal, a, p, then):
+            return put_face(found, first, n, base, frame, p, a, out, own)
     if radius == 0.0:
         return put_face(found, first, n, base, frame, p, a, normal, own) if above >= 0.0 else n
     head = (LINE, 0.0, base + WAYS + place_key(add(a, b)))
@@ -180,15 +167,19 @@ def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reac
 
 
 @shared
-def peak_below(found, first, n, base, ground, frame, k, which, p, d, radius, own):
+def peak_below(found, first, n, base, ground, frame, k, which, p, then, d, radius, own):
     """The corner of triangle k that is nearest to a point, d from it to the point, if no triangle around is nearer."""
     v, far = corners(ground, k)[which], length(d)
     for number in range(neighbours(ground, k, which)):
         there, q = neighbour(ground, k, which, number)
         if there and dot(d, sub(q, v)) > LEVEL * far * length(sub(q, v)):
             return n
-    if radius == 0.0:
-        return put_face(found, first, n, base, frame, p, v, times(1.0 / far, d), own) if far > 0.0 else n
+    if radius == 0.0:  # the plane across its way past the peak
+        way = sub(then, p)
+        part = min(max(-dot(d, way) / max(dot(way, way), 1e-300), 0.0), 1.0)
+        past = along(d, part, way)
+        out = past if length(past) > BESIDE * far else d
+        return put_face(found, first, n, base, frame, p, v, times(1.0 / length(out), out), own) if far > 0.0 else n
     at = add(frame[0], world(frame[1], v))
     for row in range(own, n):
         if found[row, CODE] == POINTS and length(sub(at, partner_of(found, row))) == 0.0:
@@ -205,54 +196,6 @@ def partner_of(found, k):
 
 # ------------------------------------------------------------------------------------------------ ridges and peaks
 @shared
-def is_ridge(ground, k, side, way):
-    """True if a direction, across a side of triangle k, leads away from both triangles there, and these are not in one
-    plane."""
-    three = corners(ground, k)
-    a, b, c = three[side], three[(side + 1) % 3], three[(side + 2) % 3]
-    e = times(1.0 / length(sub(b, a)), sub(b, a))
-    inner, (there, o) = inward(a, e, c), opposite(ground, k, side)
-    if dot(way, inner) > CONE:
-        return False
-    if not there:
-        return True
-    over = inward(a, e, o)
-    return dot(way, over) <= CONE and dot(normal_of(a, b, c), over) < -LEVEL
-
-
-@shared
-def is_peak(ground, k, which, way):
-    """True if a corner of triangle k is the farthest point of the surface around it along a direction; among several
-    that are equally far, an outermost one."""
-    v, number = corners(ground, k)[which], neighbours(ground, k, which)
-    level = 0
-    for i in range(number):
-        there, q = neighbour(ground, k, which, i)
-        if there:
-            u = sub(q, v)
-            rise, size = dot(way, u), length(u)
-            if rise > LEVEL * size:
-                return False
-            level += 1 if rise > -CONE * size else 0
-    if level == 0:
-        return True
-    for i in range(number):  # one of which all others are on one side
-        there, q = neighbour(ground, k, which, i)
-        u = sub(q, v)
-        if there and dot(way, u) > -CONE * length(u):
-            on_left = True
-            for j in range(number):
-                other, q = neighbour(ground, k, which, j)
-                w = sub(q, v)
-                if i != j and other and dot(way, w) > -CONE * length(w):
-                    turn, size = dot(way, cross(u, w)), length(u) * length(w)
-                    on_left = on_left and (turn > LEVEL * size or (turn > -LEVEL * size and dot(u, w) > 0.0))
-            if on_left:
-                return True
-    return False
-
-
-@shared
 def known_partner(found, own, n, code, swap, at):
     """True if there already is a feature of that code at a point of the ground."""
     for k in range(own, n):
@@ -268,16 +211,17 @@ def known_partner(found, own, n, code, swap, at):
 def capsule_over(found, first, n, ground, frame, solid, reach):
     """A sphere, or a capsule: its ends, ridges that cross it, peaks beside it."""
     p, u, half, radius = solid[0], solid[1][2], solid[2][2], solid[3]
-    n = point_over(found, first, n, 0.0, ground, frame, along(p, -half, u), radius, reach)
+    low, high = along(p, -half, u), along(p, half, u)
+    n = point_over(found, first, n, 0.0, ground, frame, low, low, radius, reach)
     if half == 0.0:
         return n
-    n = point_over(found, first, n, 1.0 * PARTS, ground, frame, along(p, half, u), radius, reach)
+    n = point_over(found, first, n, 1.0 * PARTS, ground, frame, high, high, radius, reach)
     near, own, most = window(ground, p, half + radius + reach), n, radius + reach
-    low = p[2] - half * abs(u[2]) - most
+    bottom = p[2] - half * abs(u[2]) - most
     k = following(ground, near, -1)
     while k >= 0:
         three = corners(ground, k)
-        if max(three[0][2], three[1][2], three[2][2]) > low:
+        if max(three[0][2], three[1][2], three[2][2]) > bottom:
             for i in range(3):
                 a, b = three[i], three[(i + 1) % 3]
                 size = length(sub(b, a))
@@ -357,10 +301,11 @@ def ridge_and_edges(found, first, n, ground, frame, k, i, box, reach):
 
 
 @shared
-def box_over(found, first, n, ground, frame, box, reach):
+def box_over(found, first, n, ground, frame, box, later, reach):
     """A box: its corners, ridges that cross its edges, peaks below its faces."""
     for number in range(8):
-        n = point_over(found, first, n, number * PARTS, ground, frame, corner(box, number), 0.0, reach)
+        p, then = corner(box, number), corner(later, number)
+        n = point_over(found, first, n, number * PARTS, ground, frame, p, then, 0.0, reach)
     size = length(box[2])
     near, own = window(ground, box[0], size + reach), n
     low = box[0][2] - size - reach
@@ -379,12 +324,12 @@ def box_over(found, first, n, ground, frame, box, reach):
 
 
 @shared
-def features(found, first, kind, solid, ground, frame, reach):
+def features(found, first, kind, solid, later, ground, frame, reach):
     """Features of a solid, placed in the ground's frame, into `found` from row `first`; returns the row after the last.
 
-    frame: origin and axes of the ground in the world."""
+    later: the solid where its velocity would take it. frame: origin and axes of the ground in the world."""
     if kind == BOX:
-        return box_over(found, first, first, ground, frame, solid, reach)
+        return box_over(found, first, first, ground, frame, solid, later, reach)
     last = capsule_over(found, first, first, ground, frame, solid, reach)
     for k in range(first, last):
         found[k, PARTNER_RADIUS if found[k, SWAP] > 0.5 else OWNER_RADIUS] = solid[3]
