@@ -14,7 +14,7 @@ from vigym.engine.joint import WORLD
 from vigym.engine.polyhedra import Hull, Mesh, check_areas
 from vigym.engine.rotation import rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from vigym.engine.validation import Array, identifier, number, show
+from vigym.engine.validation import Array, identifier, number, show, sliding_friction
 
 KINDS = (
     Sphere,
@@ -27,7 +27,7 @@ KINDS = (
     Mesh,
 )  # their numbers in the kernels, collision/space.py
 GROUNDS = (HeightField, Mesh)  # of triangles; of the world alone
-ON_GROUND = (Sphere, Capsule, Box)  # kinds that touch it
+ON_GROUND = (Sphere, Capsule, Box, Hull)  # kinds that touch it
 LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
 
 
@@ -173,7 +173,9 @@ def check_couple(a: Collider, b: Collider) -> None:
 
 def checked_law(given: Mapping[str, object], what: str) -> dict[str, float]:
     """Numbers of LAW that were given, checked."""
-    law = {name: number(value, f"{what}: {name}", at_least=0.0) for name, value in given.items()}
+    law = {name: number(value, f"{what}: {name}", at_least=0.0) for name, value in given.items() if name != "friction"}
+    if "friction" in given:
+        law["friction"] = sliding_friction(given["friction"], f"{what}: friction")
     if law.get("restitution", 0.0) > 1.0:
         raise MechanismError(
             f"{what}: restitution must be at most 1, got {law['restitution']:g}: bodies do not gain speed"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vigym import Box, Capsule, HeightField, Mechanism, MechanismError, Mesh, Plane, Simulator, Sphere, StateError
+from vigym import Box, Capsule, HeightField, Hull, Mechanism, MechanismError, Mesh, Plane, Simulator, Sphere, StateError
 
 G = 9.81
 SHAPES = {"ball": Sphere(0.1), "box": Box((0.2, 0.3, 0.15)), "rod": Capsule(0.05, 0.3)}
@@ -126,6 +126,48 @@ def test_closed_mesh_of_a_box_is_a_table_and_a_ceiling(kind):
     x *= 0.7 / np.linalg.norm(x, axis=-1, keepdims=True)
     sim.set_state(x=x, v=-4.0 * x + 0.3 * rng.normal(size=(n, 1, 3)), w=3.0 * rng.normal(size=(n, 1, 3)))
     for _ in range(60):
+        sim.step()
+        assert sim.status.converged.all()
+        assert sim.distance("body", "world").min() > -1e-8
+
+
+def wedge(size=1.0):
+    around = 2 * np.pi * np.arange(3) / 3
+    return Hull([(0.1 * size * np.cos(a), 0.1 * size * np.sin(a), z * size) for a in around for z in (-0.05, 0.05)])
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0])
+def test_hull_slides_on_flat_ground_as_on_a_plane(size):
+    # three corners: the forces of more of them are not unique
+    at = size * np.array([-0.5, 0.07, 0.05])
+    start = {"x": at, "v": size**0.5 * np.array([2.5, 0.4, 0.0]), "w": size**-0.5 * np.array([0.0, 0.0, 2.0])}
+    grounds = Plane(), uneven(4.0 * size), HeightField(np.zeros((17, 17)), (4.0 * size, 4.0 * size))
+    one, *others = (motion(world(wedge(size), g, at, 0.3), 100, 0.01 * size**0.5, **start)[0] for g in grounds)
+    for other in others:
+        assert np.abs(one - other)[:, :3].max() < 1e-9 * size
+        assert np.abs(one - other)[:, 3:7].max() < 1e-9
+    assert one[-1, 0] - one[0, 0] > 0.3 * size
+
+
+def test_hull_with_the_corners_of_a_box_does_what_the_box_does():
+    box = SHAPES["box"]
+    corners = np.array(box_mesh(box.size).vertices)
+    ground = HeightField(np.random.default_rng(0).uniform(0.0, 0.08, (17, 17)), (3.2, 3.2))
+    start = {"x": (0.2, 0.1, 0.4), "v": (1.0, 0.5, 0.0), "w": (3.0, 1.0, -2.0)}
+    one, two = (motion(world(shape, ground), 40, **start)[0] for shape in (box, Hull(corners)))
+    assert np.abs(one - two)[:, :7].max() < 1e-7
+
+
+def test_hulls_do_not_sink_into_rough_ground():
+    rng, n = np.random.default_rng(1), 8
+    around = rng.normal(size=(14, 3))
+    stone = Hull(0.12 * around / np.linalg.norm(around, axis=1, keepdims=True))
+    centred = Hull(np.array(stone.points) - stone.centre())
+    ground = Mesh(*HeightField(rng.uniform(0.0, 0.1, (33, 33)), (3.2, 3.2)).triangles(), closed=False)
+    sim = Simulator(world(centred, ground), dt=0.01, num_envs=n)
+    x = np.concatenate([rng.uniform(-0.8, 0.8, (n, 1, 2)), np.full((n, 1, 1), 0.4)], -1)
+    sim.set_state(x=x, v=rng.normal(size=(n, 1, 3)), w=3.0 * rng.normal(size=(n, 1, 3)))
+    for _ in range(100):
         sim.step()
         assert sim.status.converged.all()
         assert sim.distance("body", "world").min() > -1e-8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from nearest import least_norm
 
-from vigym import Box, Capsule, HeightField, Mechanism, Mesh, Simulator, Sphere
+from vigym import Box, Capsule, HeightField, Hull, Mechanism, Mesh, Simulator, Sphere
 from vigym.engine.rotation import rotation_matrix
 
 
@@ -14,11 +14,14 @@ def cores(shape):
         return np.zeros((1, 3)), shape.radius
     if isinstance(shape, Capsule):
         return np.array([[0, 0, -0.5], [0, 0, 0.5]]) * shape.length, shape.radius
+    if isinstance(shape, Hull):
+        return np.array(shape.points), 0.0
     signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     return signs * shape.size, 0.0
 
 
-SHAPES = [Sphere(0.1), Capsule(0.07, 0.4), Box((0.3, 0.2, 0.5))]
+STONE = Hull(0.3 * np.random.default_rng(1).normal(size=(12, 3)))
+SHAPES = [Sphere(0.1), Capsule(0.07, 0.4), Box((0.3, 0.2, 0.5)), STONE]
 
 
 @pytest.mark.parametrize("is_mesh", [False, True])
@@ -33,7 +36,7 @@ def test_against_all_triangles(shape, is_mesh):
     vertices = vertices @ rotation_matrix(np.array(field.orientation)).T + field.position
     m = Mechanism()
     m.add_collider("hill", "world", field)
-    m.add_body("body", 1.0, shapes=[shape], position=(0, 0, 9))
+    m.add_body("body", 1.0, inertia=(1, 1, 1), shapes=[shape], position=(0, 0, 9))
     n = 40
     sim = Simulator(m, num_envs=n, overlap="keep")
     up = rotation_matrix(np.array(field.orientation))

@@ -3,8 +3,9 @@
 A point with a radius (a sphere, an end of a capsule, a corner of a box) touches each part of the surface from which its
 distance is least, seen from all triangles around that part: a face, a ridge, a peak. So the edge between two triangles
 of one plane is no obstacle, nor are valleys, where both planes count; the plane beyond a valley is taken before it is
-reached. Capsules and boxes also touch with their lengths: ridges that cross them, and peaks below them. What tells a
-ridge or peak is again geometry alone: the direction in which the solid lies must lead away from all triangles around.
+reached. Capsules, boxes and hulls also touch with their lengths: ridges that cross them, and peaks below them. What
+tells a ridge or peak is again geometry alone: the direction in which the solid lies must lead away from all triangles
+around.
 
 Keys of planes are made of their directions, so that what rolls over one plane has one contact, whatever triangle it is.
 """
@@ -26,18 +27,26 @@ from vigym.engine.kernels.collision.manifold import (
     SWAP,
     note,
 )
-from vigym.engine.kernels.collision.nearest import FAR, INNER, on_triangle, point_ground
+from vigym.engine.kernels.collision.nearest import INNER, on_triangle, point_ground
+from vigym.engine.kernels.collision.polytope import (
+    corner_at,
+    edge_at,
+    edge_part,
+    face_corner,
+    n_corners,
+    n_edges,
+    nearest_part,
+    normal_at,
+    radius_of,
+)
 from vigym.engine.kernels.collision.ridges import CONE, LEVEL, inward, is_first, is_peak, is_ridge, keeps_off
 from vigym.engine.kernels.collision.space import (
-    BOX,
     add,
     along,
-    corner,
     cross,
     dot,
-    edge,
+    is_round,
     length,
-    local,
     sub,
     times,
     world,
@@ -55,6 +64,7 @@ from vigym.engine.kernels.simd import shared
 
 SAME_WAY = 1e-6  # difference of unit vectors of one direction
 PARTS, WAYS = 4096, 1024  # keys of a part of a solid; of each kind of feature of it
+CORNERS = 512.0  # more than the numbers of corners
 SLOPES = 15  # steps from 0 to 1 in which keys tell directions apart
 BESIDE = 1e-3  # of a distance from a peak, by which a way must lead past it
 
@@ -248,67 +258,61 @@ def capsule_over(found, first, n, ground, frame, solid, reach):
     return n
 
 
-# ------------------------------------------------------------------------------------------------ boxes
+# ------------------------------------------------------------------------------------------------ boxes and hulls
 @shared
-def peak_and_face(found, first, own, n, ground, frame, k, i, box, reach):
-    """Corner i of triangle k below a face of a box."""
-    v, (centre, axes, half, _) = corners(ground, k)[i], box
-    at = local(axes, sub(v, centre))
-    face, room, beyond = 0, -FAR, 0
-    for j in range(3):
-        if abs(at[j]) > half[j]:
-            beyond += 1
-        if abs(at[j]) - half[j] > room:
-            face, room = j, abs(at[j]) - half[j]
-    if beyond > 1 or room >= reach:
+def peak_and_face(found, first, own, n, ground, frame, k, i, h, solid, size, reach):
+    """Corner i of triangle k below a face of a solid."""
+    v = corners(ground, k)[i]
+    if length(sub(v, solid[0])) > size + reach:
         return n
-    out = times(1.0 if at[face] > 0.0 else -1.0, axes[face])
+    kind, face, room = nearest_part(h, solid, v)
+    if kind != 0 or room >= reach:
+        return n
+    out = normal_at(h, solid, face)
     if not is_peak(ground, k, i, times(-1.0, out)):
         return n
     if known_partner(found, own, n, FACE, 1.0, add(frame[0], world(frame[1], v))):
         return n
-    head = (FACE, 1.0, 16.0 * PARTS + place_key(v))
-    return put(found, first, n, head, frame, v, along(centre, half[face], out), out, out)
+    head = (FACE, 1.0, CORNERS * PARTS + place_key(v))
+    return put(found, first, n, head, frame, v, corner_at(h, solid, face_corner(h, face, 0)), out, out)
 
 
 @shared
-def ridge_and_edges(found, first, n, ground, frame, k, i, box, reach):
-    """Side i of triangle k, and edges of a box that cross it."""
+def ridge_and_edges(found, first, n, ground, frame, k, i, h, solid, reach):
+    """Side i of triangle k, and edges of a solid that cross it."""
     three = corners(ground, k)
     a, b = three[i], three[(i + 1) % 3]
     size = length(sub(b, a))
     e, middle = times(1.0 / size, sub(b, a)), times(0.5, add(a, b))
-    least = min(box[2][0], box[2][1], box[2][2])
-    for number in range(12):
-        p, j = edge(box, number), number // 4
-        u = box[1][j]
+    least = min(solid[2][0], solid[2][1], solid[2][2])
+    for number in range(n_edges(h)):
+        p, u, half = edge_at(h, solid, number)
         away = cross(e, u)
         across = length(away)
         if across > ALIGNED:
-            f1 = times(1.0 if number & 1 else -1.0, box[1][(j + 1) % 3])
-            f2 = times(1.0 if number & 2 else -1.0, box[1][(j + 2) % 3])
+            f1, f2 = normal_at(h, solid, edge_part(h, number, 2)), normal_at(h, solid, edge_part(h, number, 3))
             facing = -1.0 if dot(away, add(f1, f2)) > 0.0 else 1.0
-            way = times(facing / across, away)  # from the ground to the box
+            way = times(facing / across, away)  # from the ground to the solid
             gap = dot(way, sub(p, middle))
             if -least < gap < reach and dot(way, f1) <= CONE and dot(way, f2) <= CONE:
                 d, both = sub(middle, p), dot(e, u)
                 s = (dot(d, u) - both * dot(d, e)) / (1.0 - both * both)
                 r = (both * dot(d, u) - dot(d, e)) / (1.0 - both * both)
-                if abs(s) < box[2][j] and abs(r) < 0.5 * size and is_ridge(ground, k, i, way):
-                    head = (EDGES, 0.0, (17.0 + number) * PARTS + place_key(middle))
+                if abs(s) < half and abs(r) < 0.5 * size and is_ridge(ground, k, i, way):
+                    head = (EDGES, 0.0, (CORNERS + 1.0 + number) * PARTS + place_key(middle))
                     n = put(found, first, n, head, frame, p, middle, e, times(facing, u))
     return n
 
 
 @shared
-def box_over(found, first, n, ground, frame, box, later, reach):
-    """A box: its corners, ridges that cross its edges, peaks below its faces."""
-    for number in range(8):
-        p, then = corner(box, number), corner(later, number)
-        n = point_over(found, first, n, number * PARTS, ground, frame, p, then, 0.0, reach)
-    size = length(box[2])
-    near, own = window(ground, box[0], size + reach), n
-    low = box[0][2] - size - reach
+def hull_over(found, first, n, ground, frame, h, solid, later, reach):
+    """A solid with flat faces: its corners, ridges that cross its edges, peaks below its faces."""
+    for number in range(n_corners(h)):
+        p, then = corner_at(h, solid, number), corner_at(h, later, number)
+        n = point_over(found, first, n, 1.0 * number * PARTS, ground, frame, p, then, 0.0, reach)
+    size = radius_of(h)
+    near, own = window(ground, solid[0], size + reach), n
+    low = solid[0][2] - size - reach
     k = following(ground, near, -1)
     while k >= 0:
         three = corners(ground, k)
@@ -317,19 +321,20 @@ def box_over(found, first, n, ground, frame, box, later, reach):
                 border, o = opposite(ground, k, i)
                 bent = not border or dot(normal_of(*three), sub(o, three[i])) < -LEVEL * length(sub(o, three[i]))
                 if bent and (is_first(three[i], three[(i + 1) % 3]) or not border):
-                    n = ridge_and_edges(found, first, n, ground, frame, k, i, box, reach)
-                n = peak_and_face(found, first, own, n, ground, frame, k, i, box, reach)
+                    n = ridge_and_edges(found, first, n, ground, frame, k, i, h, solid, reach)
+                n = peak_and_face(found, first, own, n, ground, frame, k, i, h, solid, size, reach)
         k = following(ground, near, k)
     return n
 
 
 @shared
-def features(found, first, kind, solid, later, ground, frame, reach):
+def features(found, first, kind, h, solid, later, ground, frame, reach):
     """Features of a solid, placed in the ground's frame, into `found` from row `first`; returns the row after the last.
 
-    later: the solid where its velocity would take it. frame: origin and axes of the ground in the world."""
-    if kind == BOX:
-        return box_over(found, first, first, ground, frame, solid, later, reach)
+    h: its polytope, if it has flat faces. later: the solid where its velocity would take it. frame: origin and axes of
+    the ground in the world."""
+    if not is_round(kind):
+        return hull_over(found, first, first, ground, frame, h, solid, later, reach)
     last = capsule_over(found, first, first, ground, frame, solid, reach)
     for k in range(first, last):
         found[k, PARTNER_RADIUS if found[k, SWAP] > 0.5 else OWNER_RADIUS] = solid[3]
