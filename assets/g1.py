@@ -40,7 +40,10 @@ class Part(NamedTuple):
     shapes: tuple[Shape, ...]
 
 
-def _rod(end: tuple[float, float, float], radius: float, color: tuple[float, ...]) -> Shape:
+Color = tuple[float, float, float, float]
+
+
+def _rod(end: tuple[float, float, float], radius: float, color: Color) -> Shape:
     """A capsule from the origin of a link."""
     rod = capsule((0.0, 0.0, 0.0), end, radius)
     return type(rod)(rod.radius, rod.length, position=rod.position, orientation=rod.orientation, color=color)

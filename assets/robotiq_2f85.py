@@ -53,7 +53,10 @@ MEETS = SPRING_AT + FOLLOWER_AT - DRIVER_AT - COUPLER_AT  # m, in the coupler
 BLACK, GREY, SILICONE = (0.15, 0.15, 0.15, 1.0), (0.46, 0.46, 0.46, 1.0), (0.2, 0.2, 0.2, 1.0)
 
 
-def _bar(end: tuple[float, float], color: tuple[float, ...]) -> list[Shape]:
+Color = tuple[float, float, float, float]
+
+
+def _bar(end: tuple[float, float], color: Color) -> list[Shape]:
     """A thin rod from the origin of a link to (0, y, z), which is only drawn."""
     y, z = end
     turn = np.arctan2(-y, z)  # about x, from z
