@@ -79,6 +79,16 @@ def number(
     return result
 
 
+def sliding_friction(value: Any, what: str) -> float:
+    """A Coulomb coefficient."""
+    if isinstance(value, (tuple, list, np.ndarray)) and np.size(value) > 1:
+        raise MechanismError(
+            f"{what} is one number, that of sliding, got {show(value)}: contacts have no torsional or rolling "
+            "friction (docs/contact.md: what stands for it)"
+        )
+    return number(value, what, at_least=0.0)
+
+
 def unit_vector(value: Any, what: str, error: type[VigymError] = MechanismError, *, size: int = 3) -> Array:
     """`value` (size,) divided by its Euclidean norm, as it is if that is 1 to rounding, so that doing it twice changes
     nothing; a zero vector has no direction and is an error."""

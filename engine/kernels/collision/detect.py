@@ -38,7 +38,7 @@ def is_near(m, t, couple, lane):
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
     a, b = along(m, t, first, i, 0.0, lane), along(m, t, second, j, 0.0, lane)
     if is_ground(kind[second]):
-        return is_close(m, second, a, (b[0], b[1]), bound[first, 0, 0], reach)
+        return is_close(m, kind[first], second, a, (b[0], b[1]), bound[first, 0, 0], reach)
     return watch.apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
 
 
