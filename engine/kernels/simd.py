@@ -82,16 +82,17 @@ BLOCKS = 1 << 40  # more than any field has
 
 # ------------------------------------------------------------------------------------------------ types
 class StoreType(types.Type):
-    """A store: lane count, ((name, inner shape, is_integer), ...), features of the mechanism, label."""
+    """A store: lane count, ((name, inner shape, is_integer), ...), features of the mechanism, label; how many of the
+    fields, which are the first ones, do not grow."""
 
     def __init__(self, layout):
-        self.lanes, self.fields, self.features, self.label = layout
+        self.lanes, self.fields, self.features, self.label, self.fixed = layout
         # a short name: Numba writes the names of types into every symbol
         super().__init__(name="Store" + hashlib.sha256(repr(layout).encode()).hexdigest()[:12])
 
     @property
     def key(self):
-        return self.lanes, self.fields, self.features, self.label
+        return self.lanes, self.fields, self.features, self.label, self.fixed
 
 
 class IndexType(types.Type):
