@@ -1,10 +1,11 @@
 """Derivatives of the last step, as a user asks for them: Jacobians, covectors pulled back, changes pushed forward.
 
 The compiled kernels of linearised.py give them for the price of a part of a step, or a few. What those do not know is
-followed one direction after the other (followed.py), compiled, too: loops, drives and springs on three free rotations;
-and of any mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py). The rest goes the slow way
-(gradients.py): shapes of contacts as inputs of such steps, and simulators that are not compiled. Derivatives of a step that was cut
-are the product of those of its parts (retraced.py); backward.py has those of rollouts.
+followed one direction after the other (followed.py), compiled, too: loops, bodies that touch each other, drives and
+springs on three free rotations; and of any mechanism, steps with a rebound, or with even arms of joints
+(kernels/arms.py). The rest goes the slow way (gradients.py): shapes of contacts as inputs of such steps, and simulators
+that are not compiled. Derivatives of a step that was cut are the product of those of its parts (retraced.py);
+backward.py has those of rollouts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,7 @@ WITHOUT = {
     PARTS: "its last step was made in parts, which could not be found again",
     SEVERAL_STEPS: "the last call made several steps: sim.rollout(repeat=..., gradients=True) and sim.rollout_vjp",
     LOWERED: "the rebound in its last step was lowered, not to create energy",
-    REBOUND: "a rebound in a mechanism whose bodies may touch, or whose joints have armature",
+    REBOUND: "a rebound in a mechanism whose joints have armature",
 }
 WORD = "<U9"
 NOBODY = np.zeros(0, np.int64)
@@ -83,7 +84,7 @@ class Derivatives:
         if features.bounce:
             rebounds = get("rebounds") > 0
             found[slow.lowered(self.sim)] = LOWERED
-            if features.touches or features.armature:
+            if features.armature:
                 found[rebounds] = REBOUND
         if lanes.steps > 1:
             found[substeps > 1] = SEVERAL_STEPS

@@ -93,12 +93,13 @@ class Followed(Linearised):
             store.slot[0, : len(slots)] = slots
         if not self.alone:
             return self._follow(bodies, seeds, envs)
+        turns = -(-len(bodies) // LANES)
         found = []
         for env in envs:
             self._load(int(env))
             own = [part[:, env if part.shape[1] > 1 else 0] for part in (bodies, seeds)]
-            rest = -len(bodies) % LANES
-            own = [np.pad(part, ((0, rest), (0, 0))).reshape(-1, LANES, part.shape[-1]) for part in own]
+            rest = turns * LANES - len(bodies)
+            own = [np.pad(part, ((0, rest), (0, 0))).reshape(turns, LANES, part.shape[-1]) for part in own]
             found.append(self._follow(own[0], own[1], np.arange(LANES)).reshape(-1, self._rows)[: len(bodies)])
         return np.stack(found, 1)
 
@@ -128,7 +129,8 @@ class Followed(Linearised):
         """The numbers of an input among those of a group's states."""
         store, found = self.before, []
         for field, entity, column in inputs.entries(self.model, name):
-            first = (store.table[0, store.columns[field]] - store.slab.ctypes.data) // (store.slab.itemsize * store.lanes)
+            start = store.table[0, store.columns[field]] - store.slab.ctypes.data
+            first = start // (store.slab.itemsize * store.lanes)
             found.append(int(first) + entity * int(np.prod(store.fields[field][2][1:-1], dtype=int)) + column)
         return found
 

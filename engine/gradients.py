@@ -133,17 +133,27 @@ def at_kept(s: Group, t: Group, prefix: str) -> None:
         if name in ("la", "lb"):  # pairs that take no part are not kept
             kept = np.where(kept > 0, kept, 1.0)
         setattr(t, name, np.where(rebounds, kept, getattr(t, name)))
+    for name in ("ca", "cb") if s.features.touches else ():
+        kept = getattr(t, f"kept_{prefix}_{name}").real
+        setattr(t, f"touch_{name}", np.where(rebounds, kept, getattr(t, f"touch_{name}")))
 
 
 def pass_on(m: Group, stores: Stores, prefix: str, times: int) -> None:
     """Perturb what a phase has kept as its unknowns change: velocities, and the numbers of contacts."""
-    (s, _), (real_s, real_t) = stores
+    (s, t), (real_s, real_t) = stores
     contact.direct_contact(m, real_s, real_t)
     V = np.array([body.tangent(real_t, i).rates(list(real_t.y[i])) for i in range(m.n_bodies)])
     for name, change in (("V", V), ("ca", real_t.cda), ("cb", real_t.cdb)):
-        by_env = change.reshape(*change.shape[:-1], -1, times)
-        step = (by_env - by_env[..., -1:]).reshape(change.shape)
-        setattr(s, f"{prefix}_{name}", getattr(s, f"{prefix}_{name}").real + 1j * STEP * step)
+        move(s, f"{prefix}_{name}", change, times)
+    for name in ("ca", "cb") if m.features.touches else ():
+        move(t, f"kept_{prefix}_{name}", getattr(real_t, f"touch_cd{name[1]}"), times)
+
+
+def move(store: Group, name: str, change: Array, times: int) -> None:
+    """Perturb a field by a change, less that of the lane without a perturbation."""
+    by_env = change.reshape(*change.shape[:-1], change.shape[-1] // times, times)
+    step = (by_env - by_env[..., -1:]).reshape(change.shape)
+    setattr(store, name, getattr(store, name).real + 1j * STEP * step)
 
 
 def lanes_of(value: Array, times: int) -> Array:

@@ -28,7 +28,14 @@ from vigym.engine.kernels.quaternion import (
     vec,
 )
 from vigym.engine.kernels.simd import any_lane, block, group, less, on, real, select, shared, slope
-from vigym.engine.kernels.sweep import each_body, each_contact, each_ground_contact, each_joint, each_limited_axis, each_slot
+from vigym.engine.kernels.sweep import (
+    each_body,
+    each_contact,
+    each_ground_contact,
+    each_joint,
+    each_limited_axis,
+    each_slot,
+)
 from vigym.engine.kernels.symbols import Dual
 from vigym.engine.kernels.twofold import clear_row, copy_row, dual
 
@@ -64,6 +71,7 @@ def differentiate(m, states, t, first, last, repeat, resumed):
             if any_lane(s, "rebounds"):
                 move_pairs(m, s, t)
                 pass_on(m, ds, t)
+                pass_slots(m, dt, t)
             go_on(m, s, t)
         move_state(m, dt, t)
 
@@ -206,9 +214,7 @@ def found(m, s, t, name, i, last):
     first, second = less(t.number, 0.5), less(t.number, LAST - 0.5)
     early = on(s.rebounds) & second
     kept = [vec(getattr(s, f"{phase.prefix}_{name}")[i]) for phase in impact.SOLVES[:2]]
-    return [
-        select(early, select(first, one, two), value) for one, two, value in zip(*kept, last, strict=True)
-    ]
+    return [select(early, select(first, one, two), value) for one, two, value in zip(*kept, last, strict=True)]
 
 
 @each_body
@@ -363,11 +369,18 @@ def pass_on(m, s, t):
         pass_contact(m, s, t)
 
 
-def moved(s, t, name, i, changes):
+@block
+def pass_slots(m, s, t):
+    """The same of contacts between bodies, which both scratch stores have; s is the dual one."""
+    if m.features.bounce:
+        pass_slot(m, s, t)
+
+
+def moved(s, t, name, i, changes, prefix=""):
     """Have what a phase keeps as `name` move along."""
     for phase in impact.SOLVES[:2]:
         here = less(phase.number - 0.5, t.number) & less(t.number, phase.number + 0.5)
-        kept = getattr(s, f"{phase.prefix}_{name}")[i]
+        kept = getattr(s, f"{prefix}{phase.prefix}_{name}")[i]
         for k, change in enumerate(changes):
             kept[k] = carrying(kept[k], select(here, change, slope(kept[k])))
 
@@ -377,10 +390,16 @@ def pass_body(m, s, t, i):
     moved(s, t, "V", i, body.tangent(t, i).rates(vec(t.y[i])))
 
 
-@each_contact
+@each_ground_contact
 def pass_contact(kind, m, s, t, c):
     moved(s, t, "ca", c, vec(t.cda[c]))
     moved(s, t, "cb", c, vec(t.cdb[c]))
+
+
+@each_slot
+def pass_slot(m, s, t, c):
+    moved(s, t, "ca", c, vec(t.touch_cda[c]), "kept_")
+    moved(s, t, "cb", c, vec(t.touch_cdb[c]), "kept_")
 
 
 # ------------------------------------------------------------------------------------------------ the next state

@@ -5,7 +5,6 @@ Blocks that are called with dual stores (simd.py) are compiled once more, for nu
 """
 
 import numpy as np
-from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
