@@ -11,6 +11,7 @@ from vigym.engine.controls import CONTROLS
 from vigym.engine.derivatives import (
     FAILED,
     OK,
+    REBOUND,
     RELAXED,
     UNCOVERED,
     WITHOUT,
@@ -41,6 +42,7 @@ class Backward:
 
     def __init__(self, sim: Stepped) -> None:
         self.sim = sim
+        self._due = np.zeros((sim.num_envs, 0))  # covector of impulses of which a rebound is due
 
     @cached_property
     def one(self) -> Derivatives:
@@ -57,6 +59,7 @@ class Backward:
         shape: tuple[int, ...] = (tape.steps, tape.num_envs)
         arrays = {name: np.zeros((*shape, one.size(name))) for name in stored(names) if name != "state"}
         before = np.zeros((1, tape.num_envs, one.size("state")))
+        self._due = np.zeros((tape.num_envs, one.size("due_impulse")))
         status = self._walk(tape, bars, arrays, before)
         if not worth(status).any():
             raise InputError(f"environment 0 has no gradients: {WITHOUT.get(str(status[0]), status[0])}")
@@ -158,11 +161,17 @@ class Backward:
         judged = self.one.judged()
         if len(bars) > 1:
             judged[envs] = UNCOVERED
+        features = self.sim.model.features
+        if features.touches and features.bounce:  # contacts come and go: what is due is not followed
+            judged[envs & (self.one.sim._get("rebounds") > 0)] = REBOUND
         lost = envs & ~worth(judged)
         status[lost] = judged[lost]
         some = np.flatnonzero(envs & worth(judged))
+        bar, self._due = np.concatenate([bar, self._due], -1), np.zeros_like(self._due)
         before[0, lost] = 0.0
         if len(some):
-            for name, value in self.one.blocks(["state", *arrays], some).items():
-                target = before[0] if name == "state" else arrays[name][step]
+            names = ["state", *arrays, *(["due_impulse"] if self._due.size else [])]
+            for name, value in self.one.with_due(names, some).items():
+                target = {"state": before[0], "due_impulse": self._due}.get(name)
+                target = arrays[name][step] if target is None else target
                 target[some] = np.einsum("er,erc->ec", bar[some], value)

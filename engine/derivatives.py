@@ -36,7 +36,7 @@ WITHOUT = {
     PARTS: "its last step was made in parts, which could not be found again",
     SEVERAL_STEPS: "the last call made several steps: sim.rollout(repeat=..., gradients=True) and sim.rollout_vjp",
     LOWERED: "the rebound in its last step was lowered, not to create energy",
-    REBOUND: "a rebound in a mechanism whose joints have armature",
+    REBOUND: "a rebound in a mechanism whose joints have armature, or, in a rollout, one between bodies",
 }
 WORD = "<U9"
 NOBODY = np.zeros(0, np.int64)
@@ -111,8 +111,15 @@ class Derivatives:
 
     def blocks(self, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
         """Derivatives that the kernels do not give, of the environments `envs`: (len(envs), 12 n_bodies, numbers)."""
+        rows = self.size("state")
+        return {name: value[:, :rows] for name, value in self.with_due(names, envs).items()}
+
+    def with_due(self, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
+        """The same, (len(envs), 12 n_bodies + n_due, numbers): then, of impulses of which a rebound is due after the
+        step, on which the next one depends."""
         whole = np.array([env not in self._parts for env in envs], bool)
-        found = {name: np.zeros((len(envs), self.size("state"), self.size(name))) for name in names}
+        rows = self.size("state") + self.size("due_impulse")
+        found = {name: np.zeros((len(envs), rows, self.size(name))) for name in names}
         if whole.any():
             for name, value in self._of_whole_steps(names, envs[whole]).items():
                 found[name][whole] = value

@@ -61,7 +61,8 @@ class Followed(Linearised):
         self._written: set[str] = set()
 
     def jacobians(self, names: Sequence[str], envs: Integers) -> dict[str, Array]:
-        """Derivatives of the environments `envs` by the inputs `names`, (len(envs), 12 n_bodies, numbers)."""
+        """Derivatives of the environments `envs` by the inputs `names`, (len(envs), 12 n_bodies + n_due, numbers), of
+        the next state, then of impulses of which a rebound is due after the step."""
         others = [name for name in names if name != "state"]
         counts = [self._rows if "state" in names else 0, *(inputs.size(self.model, name) for name in others)]
         directions = np.eye(sum(counts) + 1)[:, :-1]  # the last one is that of nothing
@@ -78,15 +79,19 @@ class Followed(Linearised):
         none = np.zeros((self.source.num_envs, self._rows))
         parts = changes.get("state", none), np.concatenate([none[:, :0], *(changes[name] for name in others)], -1)
         moved = self._moved(others, *(np.stack([part, np.zeros_like(part)]) for part in parts), envs)
-        return moved[0] - moved[1]
+        return (moved[0] - moved[1])[:, : self._rows]
 
     @property
     def _rows(self) -> int:
         return 12 * self.model.n_bodies
 
+    @property
+    def _due(self) -> int:
+        return inputs.size(self.model, "due_impulse")
+
     def _moved(self, names: Sequence[str], bodies: Array, seeds: Array, envs: Integers) -> Array:
-        """Changes of the next state (directions, len(envs), 12 n_bodies) along directions (directions, num_envs,
-        numbers), or (directions, 1, numbers), of the state and of the inputs `names`."""
+        """Changes of the next state (directions, len(envs), 12 n_bodies + n_due) along directions of the state and of
+        the inputs `names`, (directions, num_envs, numbers) or (directions, 1, numbers)."""
         slots = np.array([slot for name in names for slot in self._slots(name)], np.int64)
         for store in self.scratch:
             store.n_seeds[0] = len(slots)
@@ -100,7 +105,8 @@ class Followed(Linearised):
             own = [part[:, env if part.shape[1] > 1 else 0] for part in (bodies, seeds)]
             rest = turns * LANES - len(bodies)
             own = [np.pad(part, ((0, rest), (0, 0))).reshape(turns, LANES, part.shape[-1]) for part in own]
-            found.append(self._follow(own[0], own[1], np.arange(LANES)).reshape(-1, self._rows)[: len(bodies)])
+            found.append(self._follow(own[0], own[1], np.arange(LANES)))
+            found[-1] = found[-1].reshape(turns * LANES, -1)[: len(bodies)]
         return np.stack(found, 1)
 
     def _load(self, env: int) -> None:
@@ -119,10 +125,12 @@ class Followed(Linearised):
         num_envs, turns = self.lanes.num_envs, len(bodies)
         wanted = np.zeros((num_envs, 1))
         wanted[envs] = 1.0
-        moved = np.zeros((turns, num_envs, self._rows))
+        moved = np.zeros((turns, num_envs, self._rows + self._due))
+        after = [Flow("after_dot", moved[..., : self._rows])]
+        after += [Flow("due_dot", moved[..., self._rows :])] if self._due else []
         inward = {"wanted": wanted[None], "before_dot": bodies} | ({"seed": seeds} if seeds.shape[-1] else {})
         flows = [Flow(name, np.broadcast_to(part, (turns, num_envs, part.shape[-1]))) for name, part in inward.items()]
-        self._run(self._follow_plan, differentiate, turns, flows, [Flow("after_dot", moved)], {})
+        self._run(self._follow_plan, differentiate, turns, flows, after, {})
         return moved[:, envs]
 
     def _slots(self, name: str) -> list[int]:

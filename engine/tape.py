@@ -79,6 +79,8 @@ class Tape:
         if self.is_whole:
             return self.told("converged") > 0
         odd = (self.told("substeps") != 1) | (self.told("even") > 0) | (self.told("rebounds") > 0)
+        if "struck" in self.rows:  # on which the next step depends
+            odd |= (self.after("struck") > 0).any(-1)
         return odd & (self.told("converged") > 0)
 
     def rewind(self, lanes: Lanes) -> None:

@@ -13,6 +13,7 @@ rebound is three solves (impact.py): what depends on the unknowns of one is move
 """
 
 from vigym.engine.kernels import axis, body, contact, impact, integrator, joint
+from vigym.engine.kernels.cone import NORMAL
 from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, residual, start, substitute
 from vigym.engine.kernels.linear import blunt_axis, blunt_contact, whole_step
 from vigym.engine.kernels.quaternion import (
@@ -43,7 +44,7 @@ LAST = impact.SOLVES[-1].number
 
 
 def differentiate(m, states, t, first, last, repeat, resumed):
-    """Follow one direction of the inputs (`before_dot`, `seed`) to the next state (`after_dot`)."""
+    """Follow one direction of the inputs (`before_dot`, `seed`) to the next state (`after_dot`, `due_dot`)."""
     for g in range(first, last):
         s = group(states, g)
         ds, dt = dual(s, t.dual_state), dual(t, t.dual_scratch)
@@ -74,6 +75,7 @@ def differentiate(m, states, t, first, last, repeat, resumed):
                 pass_slots(m, dt, t)
             go_on(m, s, t)
         move_state(m, dt, t)
+        move_due(m, s, t)
 
 
 @shared
@@ -415,3 +417,18 @@ def move_state(m, s, t, i):
     change += rates[:3] + add(matvec_t(turning, om), matvec_t(R, rates[3:]))
     sound = on(t.sound)
     store(t.after_dot[i], [select(sound, value, 0.0) for value in change])
+
+
+@block
+def move_due(m, s, t):
+    """Impulses of which a rebound is due after the step."""
+    if m.features.bounce:
+        move_pairs(m, s, t)
+        move_impulse(m, s, t)
+
+
+@each_ground_contact
+def move_impulse(kind, m, s, t, c):
+    """struck = h gamma where an impact has begun; `old_struck` is what the step has left."""
+    begun = less(0.0, s.old_struck[c][0]) & on(t.sound)
+    t.due_dot[c][0] = select(begun, t.h * t.cda[c][NORMAL], 0.0)

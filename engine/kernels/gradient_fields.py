@@ -68,6 +68,7 @@ def differential_store(features, size, lanes, seeds):
         "before_dot": (n, 12),
         "seed": (seeds, 1),
         "after_dot": (n, 12),
+        "due_dot": (size.n_contacts if features.bounce else 0, 1),  # of impacts whose rebound comes next
     }
     integers = {
         # addresses: of dual stores and of the numbers of the one of states, of the states' own numbers, of seeds; bytes
