@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +17,13 @@ from vigym.envs.registration import CLASSICS, ENVIRONMENTS
 BATCH, THREADS = 64, 2
 PEER_BATCH = 8  # processes of Gymnasium's AsyncVectorEnv
 LEAST_FRAMES = 60.0
-# Ours in a native batch, Gymnasium's in processes, and how many times its steps a second ours should make
+# Ours in a native batch, the peer in processes, and how many times its steps a second ours should make; MODULE:ID is
+# left out where that module is not installed
 BATCHES = (
     ("VIQuadruped-v0", "Ant-v5", 5.0),
     ("VIAnt-v0", "Ant-v5", 10.0),
     ("VIHumanoid-v0", "Humanoid-v5", 5.0),
+    ("VIPandaPickAndPlace-v0", "panda_gym:PandaPickAndPlace-v3", 10.0),
 )
 POOLED, LEAST_OVER_POOLED = {"VIAnt-v0": "Ant-v5"}, 2.0  # beside EnvPool, where it is installed
 MOST_OVERHEAD, MOST_OVERHEAD_SMALL = {"VISnake-v0": 0.1, "VIQuadruped-v0": 0.1}, 0.3
@@ -75,6 +78,8 @@ def batches(repeats: int, count: int) -> list[Figure]:
     take turns."""
     figures = []
     for name, peer, least in BATCHES:
+        if ":" in peer and find_spec(peer.split(":")[0]) is None:
+            continue
         with closing(gym.make_vec(name, num_envs=BATCH, num_threads=THREADS)) as ours:
             others = {f"{peer}, AsyncVectorEnv of {PEER_BATCH}": (asynchronous(peer), 4, least)}
             if name in POOLED and (pool := pooled(POOLED[name])) is not None:

@@ -5,15 +5,13 @@ orders of magnitude. Weights of rewards, ranges of commands and pictures are lef
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from vigym.assets import unitree_a1
-from vigym.benchmarks.touching import grips, piles, rounds
-from vigym.engine.mechanism import Mechanism
+from vigym.benchmarks.touching import counted
 from vigym.engine.simulator import Simulator
-from vigym.engine.state import State
 from vigym.envs.env import load_task
 from vigym.envs.registration import ENVIRONMENTS
 from vigym.envs.task import Task
@@ -85,30 +83,26 @@ TOGETHER: dict[str, dict[str, Any]] = {
 }
 
 
-# Bodies that touch each other
-TOUCHING: dict[str, Callable[[], Mechanism]] = {
-    "stack of 20": piles.stack,
-    "turned stack of 20": lambda: piles.stack(yaw=0.3, shuffle=1),
-    "house of cards": piles.house_of_cards,
-    "leaning pile": lambda: piles.leaning_pile(8, 0.99),
-    "falling pile": lambda: piles.leaning_pile(4, 1.01),
-    "pinch": lambda: grips.pinch(20.0),
-    "ball in a groove": lambda: rounds.groove(0.3, 1.0, friction=0.5),
-    "ball on rollers": lambda: rounds.rollers(5.0),
-    "billiard": lambda: rounds.billiard(),
-    "coiled snake": rounds.coiled_snake,
-    "8 things dropped": lambda: piles.dropped(4, 4),
-    "40 things dropped": piles.dropped,
-    "10 needles dropped": piles.needles,
-}
-
-
 class Case(NamedTuple):
     """Something to be stepped; make: a new `Scene` of it, with so many environments and a seed."""
 
     kind: str
     name: str
-    make: Callable[[int, int], "Scene"]
+    make: Callable[[int, int], "Steps"]
+
+
+class Steps(Protocol):
+    """Environments that are stepped: their simulator, a control step, and what follows it."""
+
+    sim: Simulator
+
+    def step(self) -> int:
+        """Make a control step; returns how many steps of the simulator it has."""
+        ...
+
+    def end(self) -> None:
+        """Begin anew where it is time."""
+        ...
 
 
 class Scene:
@@ -166,40 +160,6 @@ class Kicked(Scene):
             self.age[over] = 0
 
 
-class Touching(Scene):
-    """Bodies that touch each other, shaken a little more or less in each environment; after so many steps, anew."""
-
-    def __init__(self, mechanism: Mechanism, limit: int, num_envs: int, seed: int, dt: float = 0.01) -> None:
-        self.sim = Simulator(mechanism, dt=dt, num_envs=num_envs)
-        self.rng, self.begun, self.limit = np.random.default_rng(seed), self.sim.state, limit
-        self.age = self.rng.integers(0, limit, num_envs)
-        self._begin(np.arange(num_envs))
-
-    def _begin(self, env: np.ndarray) -> None:
-        state = State(*(part.copy() for part in self.sim.state))
-        for part, begun in zip(state, self.begun, strict=True):
-            part[env] = begun[env]
-        if not self.sim.model.mechanism.joints:
-            state.v[env] += 0.02 * self.rng.normal(size=state.v[env].shape)
-        self.sim.set_state(*state, mask=np.isin(np.arange(self.sim.num_envs), env))
-
-    def step(self) -> int:
-        self.sim.step()
-        self.age += 1
-        return 1
-
-    def end(self) -> None:
-        over = np.flatnonzero(~self.sim.status.converged | (self.age >= self.limit))
-        if over.size:
-            self._begin(over)
-            self.age[over] = 0
-
-
-def touching(make: Callable[[], Mechanism], limit: int = 300) -> Callable[[int, int], Scene]:
-    """Makes scenes of bodies that touch."""
-    return lambda num_envs, seed: Touching(make(), limit, num_envs, seed)
-
-
 def randomized(env_id: str, ranges: Mapping[str, Any], push: float, **arguments: Any) -> dict[str, Any]:
     """Those of the ranges that have an effect on the robot, and pushes of up to `push` times its weight."""
     task = load_task(ENVIRONMENTS[env_id][0])(**arguments)
@@ -239,5 +199,5 @@ def cases() -> Iterator[Case]:
         wide = randomized("VISnake-v0", WIDE, WIDE_PUSH, **given)
         yield Case("ball-joint snake", f"{actuation}, wide randomization", scene("VISnake-v0", **given, **wide))
     yield Case("kicked A1", "h = 0.05", Kicked)
-    for name, make in TOUCHING.items():
-        yield Case("touching", name, touching(make))
+    for name, make in counted.scenes():
+        yield Case("touching", name, make)

@@ -121,7 +121,7 @@ def accelerations(
     given: dict[str, Any] = dict(ours.joint_state(*state))
     sim.set_joint_state(**given)
     before = ours.coordinates(sim)[1][0]
-    given = dict(ours.controls(ctrl, sim))
+    given = dict(ours.controls(ours.activations(sim)(ctrl), sim))
     sim.step(**given)
     return (ours.coordinates(sim)[1][0] - before) / h, (data.qvel - state[1]) / h
 

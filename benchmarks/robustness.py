@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vigym.benchmarks.extremes import NUM_ENVS, Case, Scene, cases
+from vigym.benchmarks.extremes import NUM_ENVS, Case, Steps, cases
 from vigym.benchmarks.tables import markdown, number
 from vigym.engine.controls import CONTROLS
+from vigym.engine.durable import write_rows
 from vigym.engine.simulator import Simulator
 
-GOALS = {"default": 0.0, "randomized": 1.0, "extreme": 50.0}  # failures per million
+GOALS = {"default": 0.0, "randomized": 1.0, "extreme": 50.0, "touching": 0.0}  # failures per million
 MOST_SAVED = 20  # failures of a case that are saved
 
 
@@ -45,7 +46,7 @@ class Failure(NamedTuple):
     env: int
 
 
-def rewound(scene: Scene, before: bytes, repeat: int) -> tuple[Simulator, dict[str, Any], int]:
+def rewound(scene: Steps, before: bytes, repeat: int) -> tuple[Simulator, dict[str, Any], int]:
     """A copy of the scene's simulator as it was before its last step, and what that step was given."""
     lanes = scene.sim._lanes
     after = lanes.saved()
@@ -60,7 +61,7 @@ def rewound(scene: Scene, before: bytes, repeat: int) -> tuple[Simulator, dict[s
     return sim, flat, repeat
 
 
-def failures(name: str, scene: Scene, before: bytes, repeat: int) -> Iterator[Failure]:
+def failures(name: str, scene: Steps, before: bytes, repeat: int) -> Iterator[Failure]:
     """The environments whose last step failed."""
     failed = np.flatnonzero(~scene.sim.status.converged)
     made = rewound(scene, before, repeat)
@@ -101,6 +102,12 @@ def line(count: Count) -> list[str]:
     return [count.case.kind, count.case.name, f"{count.steps:,}", *shares]
 
 
+def table(counts: Sequence[Count]) -> list[list[Any]]:
+    """Rows of a file: a header, and the numbers of steps of each case."""
+    rows = [[count.case.kind, count.case.name, count.steps, count.failed, count.relaxed, count.cut] for count in counts]
+    return [["class", "case", "steps", "failed", "relaxed", "cut"], *rows]
+
+
 def classes(counts: Sequence[Count]) -> str:
     """A table with one row a class, and the goals."""
     rows = []
@@ -122,12 +129,14 @@ class Robustness:
     only: classes, or parts of names of cases, to be run; all by default
     seed: of actions and randomisation
     save: folder for the failures, each the fields of a `Failure` as a pickled dict
+    out: CSV file of the numbers of steps of each case
     """
 
     steps: int = 100_000
     only: tuple[str, ...] = ()
     seed: int = 0
     save: Path | None = None
+    out: Path | None = None
 
     def run(self) -> int:
         """Print the tables; return the exit status, 1 if there are more failures than wanted."""
@@ -139,6 +148,8 @@ class Robustness:
                 continue
             counts.append(measure(case, self.steps, self.seed, self.save))
             print(" | ".join(line(counts[-1])), f"| {counts[-1].seconds:.0f} s", file=sys.stderr, flush=True)
+        if self.out is not None:
+            write_rows(self.out, table(counts))
         told = [line(count) for count in counts if count.failed or count.relaxed or count.cut]
         print(classes(counts))
         print(markdown(["class", "case", "steps", "failed", "relaxed", "cut"], told), end="")

@@ -10,6 +10,7 @@ from vigym.engine.errors import MechanismWarning
 from vigym.engine.graph import connected
 from vigym.engine.model import Model
 
+INSTEAD = "the Hulls of its convex parts"
 SILENCE = "silence it with warnings.simplefilter('ignore', vigym.MechanismWarning)"
 
 
@@ -27,7 +28,8 @@ def advice(model: Model) -> Iterator[str]:
     if falling:
         fix = "m.add_ground() adds a floor for all shapes"
         if falling[0] in untouchable:
-            fix = f"m.add_ground() adds a floor, but a {untouchable[falling[0]]} touches nothing yet: use another shape"
+            kind = untouchable[falling[0]]
+            fix = f"m.add_ground() adds a floor, but a {kind} of a body touches nothing: give it {INSTEAD}"
         elif not any(collider.body == falling[0] for collider in mechanism.colliders):
             fix = "m.add_ground() adds a floor for bodies with shapes, m.add_contact(...) keeps a point above a plane"
         yield (
@@ -37,8 +39,8 @@ def advice(model: Model) -> Iterator[str]:
     passing = [name for name in untouchable if name not in falling and _has_partner(model, name)]
     if passing:
         yield (
-            f"{_named(passing)} will pass through others: a {untouchable[passing[0]]} touches nothing yet; use another "
-            f"shape, or collide=False if that is meant ({SILENCE})"
+            f"{_named(passing)} will pass through others: a {untouchable[passing[0]]} of a body touches nothing; "
+            f"give it {INSTEAD}, or collide=False if that is meant ({SILENCE})"
         )
 
 

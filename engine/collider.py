@@ -11,14 +11,23 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.height_field import HeightField
 from vigym.engine.hulls import check_corners, middle, polytope_of
 from vigym.engine.joint import WORLD
-from vigym.engine.polyhedra import Hull
+from vigym.engine.polyhedra import Hull, Mesh, check_areas
 from vigym.engine.rotation import rotation_matrix
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
-from vigym.engine.validation import Array, identifier, number, show
+from vigym.engine.validation import Array, identifier, number, show, sliding_friction
 
-KINDS = (Sphere, Capsule, Box, Plane, Cylinder, Hull, HeightField)  # their numbers in the kernels, collision/space.py
-GROUNDS = (HeightField,)  # of triangles; of the world alone
-ON_GROUND = (Sphere, Capsule, Box)  # kinds that touch it
+KINDS = (
+    Sphere,
+    Capsule,
+    Box,
+    Plane,
+    Cylinder,
+    Hull,
+    HeightField,
+    Mesh,
+)  # their numbers in the kernels, collision/space.py
+GROUNDS = (HeightField, Mesh)  # of triangles; of the world alone
+ON_GROUND = (Sphere, Capsule, Box, Hull)  # kinds that touch it
 LAW = ("friction", "restitution", "compliance", "damping")  # numbers that two colliders share
 
 
@@ -37,7 +46,8 @@ class Collider:
 
     name: unique among the colliders.
     body: name of the body that carries it, or "world".
-    shape: Sphere, Capsule, Box, Cylinder, Hull or Plane, placed in the body's frame; of the world, also a HeightField.
+    shape: Sphere, Capsule, Box, Cylinder, Hull or Plane, placed in the body's frame; of the world, also a HeightField
+        or a Mesh.
     friction: Coulomb coefficient; that of two is the square root of their product.
     restitution: impulse of the rebound over that of the impact, 0 to 1; that of two is the larger one.
     compliance, damping: as of contacts with the ground; that of two is the sum, and the larger one.
@@ -118,7 +128,7 @@ def make_collider(
     """Let a shape of a body, or of the "world", touch those of others.
 
     shape: Sphere, Capsule, Box, Cylinder, Hull or Plane, placed in the frame of the body, which was added before; of
-        the world, also a HeightField.
+        the world, also a HeightField or a Mesh.
     friction: Coulomb coefficient; two colliders have the square root of the product of theirs.
     restitution: impulse of the rebound over that of the impact, 0 to 1; two have the larger one.
     compliance: m/N, damping: N s/m: of colliders that give way; two have the sum, and the larger damping.
@@ -130,11 +140,14 @@ def make_collider(
         kinds = ", ".join(kind.__name__ for kind in KINDS[:-1])
         raise MechanismError(f"{what}: shape must be a {kinds} or {KINDS[-1].__name__}, got {show(shape)}")
     if isinstance(shape, GROUNDS) and body != WORLD:
+        instead = "; Hulls of its convex parts can move" if isinstance(shape, Mesh) else ""
         raise MechanismError(
-            f"{what}: a {type(shape).__name__} is ground of the {WORLD!r}, body must be that, got {show(body)}"
+            f"{what}: a {type(shape).__name__} is ground of the {WORLD!r}, body must be that, got {show(body)}{instead}"
         )
     if isinstance(shape, Hull):
         check_corners(shape, what)
+    if isinstance(shape, Mesh):
+        check_areas(shape, what)
     law = checked_law(
         {"friction": friction, "restitution": restitution, "compliance": compliance, "damping": damping}, what
     )
@@ -160,7 +173,9 @@ def check_couple(a: Collider, b: Collider) -> None:
 
 def checked_law(given: Mapping[str, object], what: str) -> dict[str, float]:
     """Numbers of LAW that were given, checked."""
-    law = {name: number(value, f"{what}: {name}", at_least=0.0) for name, value in given.items()}
+    law = {name: number(value, f"{what}: {name}", at_least=0.0) for name, value in given.items() if name != "friction"}
+    if "friction" in given:
+        law["friction"] = sliding_friction(given["friction"], f"{what}: friction")
     if law.get("restitution", 0.0) > 1.0:
         raise MechanismError(
             f"{what}: restitution must be at most 1, got {law['restitution']:g}: bodies do not gain speed"

@@ -120,15 +120,16 @@ def _distances(kinds, centres, axes, sizes, couples, out):
 
 
 @compiled
-def _ground_distances(kinds, centres, axes, sizes, numbers, integers, first, couples, out):
+def _ground_distances(kinds, centres, axes, sizes, numbers, integers, first, flat, faces, start, couples, out):
     """Distances of couples of a solid and ground of triangles, (N, couples)."""
     for n in range(out.shape[0]):
         for k in range(out.shape[1]):
             a, b = couples[k, 0], couples[k, 1]
+            h = (flat, faces, start[a])
             base = distance.solid(centres[n, b], axes[n, b], sizes[b])
             ground = (kinds[b], numbers, integers, integers[first[b]], first[b])
             solid = seen_from((base[0], base[1]), distance.solid(centres[n, a], axes[n, a], sizes[a]))
-            out[n, k] = ground_distance.distance(kinds[a], solid, ground, distance.FAR, True)
+            out[n, k] = ground_distance.distance(kinds[a], h, solid, ground, distance.FAR, True)
 
 
 @compiled
@@ -162,7 +163,7 @@ def by_kind(model: Model, couples: NDArray[np.int64]) -> list[tuple[NDArray[np.b
     with the tables that it needs."""
     kinds = [collider.kind for collider in model.colliders]
     place = np.array([asking.place_of(kinds[a], kinds[b]) for a, b in couples.tolist()], int)
-    tables = (), model.terrain, model.hulls[:3], model.hulls[:3]
+    tables = (), (*model.terrain, *model.hulls[:3]), model.hulls[:3], model.hulls[:3]
     return [(place == which, own) for which, own in zip((asking.SIMPLE, *asking.PLACES), tables, strict=True)]
 
 

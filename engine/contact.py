@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 
 from vigym.engine.errors import MechanismError
 from vigym.engine.joint import WORLD, orthonormal_basis
-from vigym.engine.validation import Array, identifier, number, read_only, unit_vector, vector
+from vigym.engine.validation import Array, identifier, number, read_only, sliding_friction, unit_vector, vector
 
 LEVEL = (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)  # normal and tangents of a horizontal plane
 
@@ -93,7 +93,7 @@ def make_contact(
         body=body,
         point=read_only(vector(point, (3,), f"{what}: point")),
         radius=number(radius, f"{what}: radius", at_least=0.0),
-        friction=number(friction, f"{what}: friction", at_least=0.0),
+        friction=sliding_friction(friction, f"{what}: friction"),
         normal=read_only(basis[2]),
         offset=number(offset, f"{what}: offset"),
         tangents=read_only(basis[:2]),

@@ -52,14 +52,17 @@ def _features(kinds, centres, axes, sizes, couples, reach, found, counts):
 
 
 @compiled
-def _ground_features(kinds, centres, axes, sizes, numbers, integers, first, couples, reach, found, counts):
+def _ground_features(
+    kinds, centres, axes, sizes, numbers, integers, first, flat, faces, start, couples, reach, found, counts
+):
     """The same of couples of a solid and ground of triangles."""
     for k in range(len(couples)):
         a, b = couples[k, 0], couples[k, 1]
+        h = (flat, faces, start[a])
         base = distance.solid(centres[b], axes[b], sizes[b])
         frame, ground = (base[0], base[1]), (kinds[b], numbers, integers, integers[first[b]], first[b])
         solid = seen_from(frame, distance.solid(centres[a], axes[a], sizes[a]))
-        counts[k] = over_ground.features(found[k], 0, kinds[a], solid, ground, frame, reach)
+        counts[k] = over_ground.features(found[k], 0, kinds[a], h, solid, solid, ground, frame, reach)
 
 
 @compiled

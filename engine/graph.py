@@ -76,12 +76,15 @@ def spanning_tree(mechanism: Mechanism) -> Tree:
 
 
 def connected(mechanism: Mechanism) -> np.ndarray:
-    """First of the bodies that joints connect with each body (n,); the world connects nothing."""
+    """First of the bodies that joints and couplings connect with each body (n,); the world connects nothing."""
     index = {body.name: i for i, body in enumerate(mechanism.bodies)}
     group = np.arange(len(index))
-    for joint in mechanism.joints:
-        if joint.kind != "floating" and WORLD not in (joint.parent, joint.child):
-            a, b = group[index[joint.parent]], group[index[joint.child]]
+    child = {joint.name: joint.child for joint in mechanism.joints}
+    tied = [(joint.parent, joint.child) for joint in mechanism.joints if joint.kind != "floating"]
+    tied += [(child[c.follower.joint], child[leader.joint]) for c in mechanism.couplings for leader in c.leaders]
+    for first, second in tied:
+        if WORLD not in (first, second):
+            a, b = group[index[first]], group[index[second]]
             group[group == max(a, b)] = min(a, b)
     return group
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from vigym.engine.errors import MechanismError
 from vigym.engine.kernels.collision.asking import PLACES, place_of
+from vigym.engine.kernels.collision.space import is_ground
 from vigym.engine.kernels.store import Group
 from vigym.engine.polyhedra import Hull
 from vigym.engine.shapes import Box, Cylinder
@@ -136,12 +137,12 @@ class Hulls(NamedTuple):
 
 
 def hulls_of(colliders: Sequence["Collider"], couples: Sequence[tuple[int, int]]) -> Hulls:
-    """Tables of the hulls, and of the boxes that touch hulls or cylinders."""
+    """Tables of the hulls, and of the boxes that touch hulls, cylinders or ground of triangles."""
     shapes, kinds = [collider.shape for collider in colliders], [collider.kind for collider in colliders]
     places = {place_of(kinds[a], kinds[b]) for a, b in couples}
     needed = set()
     for a, b in couples:
-        if any(isinstance(shapes[k], (Hull, Cylinder)) for k in (a, b)):
+        if any(isinstance(shapes[k], (Hull, Cylinder)) or is_ground(kinds[k]) for k in (a, b)):
             needed |= {k for k in (a, b) if isinstance(shapes[k], (Hull, Box))}
     numbers, integers = [np.zeros(1)], [np.zeros(1, np.int64)]
     first = np.zeros(len(shapes), np.int64)

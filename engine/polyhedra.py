@@ -24,6 +24,7 @@ from vigym.engine.validation import Array, numeric, show
 
 Faces = NDArray[np.int64]
 FLAT = 1e-9  # of the extent of points: hulls that are thinner have no volume
+THINNEST = 1e-8  # height of a triangle over its longest side, of a mesh that is touched
 
 
 @dataclass(frozen=True)
@@ -85,47 +86,89 @@ class Hull(_Polyhedron):
 
 @dataclass(frozen=True)
 class Mesh(_Polyhedron):
-    """A closed triangle mesh: vertices (n, 3), m, in the shape's frame, and faces (k, 3), numbers of vertices from 0,
+    """A triangle mesh: vertices (n, 3), m, in the shape's frame, and faces (k, 3), numbers of vertices from 0,
     counterclockwise seen from outside. Every edge belongs to two faces, which run along it in opposite directions.
 
-    The centre of mass is `centre()`, not the origin of the frame."""
+    The centre of mass is `centre()`, not the origin of the frame. With `closed=False`, edges may have one face: such a
+    surface has no volume; it is ground of the world, solid behind its faces. Vertices of it that coincide are one."""
 
     vertices: tuple[Vector3, ...]
     faces: tuple[tuple[int, int, int], ...]
+    closed: bool = True
+
+    def __post_init__(self) -> None:
+        if type(self.closed) is not bool:
+            raise MechanismError(f"{self._what('closed')} must be True or False, got {show(self.closed)}")
+        super().__post_init__()
+
+    def _check_inertia(self) -> None:
+        if self.closed:
+            super()._check_inertia()
 
     def _check_sizes(self) -> None:
-        vertices = _rows(self.vertices, self._what("vertices"), 4)
+        vertices = _rows(self.vertices, self._what("vertices"), 4 if self.closed else 3)
         expected = (
             f"{self._what('faces')} must be rows of three different numbers of vertices, 0 to {len(vertices) - 1}"
         )
         given = numeric(self.faces, self._what("faces"), "rows of three numbers of vertices")
-        if given.ndim != 2 or given.shape[1] != 3 or len(given) < 4:
-            raise MechanismError(f"{expected}, at least four rows; got shape {given.shape}")
+        if given.ndim != 2 or given.shape[1] != 3 or len(given) < (4 if self.closed else 1):
+            least = "at least four rows" if self.closed else "at least one"
+            raise MechanismError(f"{expected}, {least}; got shape {given.shape}")
         bad = (given != np.rint(given)) | (given < 0) | (given >= len(vertices))
         bad |= given == np.roll(given, 1, 1)
         if bad.any():
             row = int(np.flatnonzero(bad.any(1))[0])
             raise MechanismError(f"{expected}; row {row} is {show(given[row].tolist())}")
         faces = given.astype(np.int64)
-        self._check_closed(faces)
+        if not self.closed:
+            vertices, place = np.unique(vertices + 0.0, axis=0, return_inverse=True)
+            faces = place.reshape(-1)[faces]
+        self._check_edges(faces)
         object.__setattr__(self, "vertices", tuple(tuple(row) for row in vertices.tolist()))
         object.__setattr__(self, "faces", tuple(tuple(row) for row in faces.tolist()))
-        if self.volume() < 0.0:
+        if self.closed and self.volume() < 0.0:
             raise MechanismError(f"{self._what('faces')} are seen clockwise from outside: reverse each row")
 
-    def _check_closed(self, faces: Faces) -> None:
-        """Raise MechanismError unless faces meet in pairs, along edges that run in opposite directions."""
+    def _check_edges(self, faces: Faces) -> None:
+        """Raise MechanismError unless faces meet in pairs, along edges that run in opposite directions; those of a mesh
+        that is not closed may also be alone."""
         edges = np.concatenate([faces[:, (0, 1)], faces[:, (1, 2)], faces[:, (2, 0)]]).tolist()
         runs = Counter((a, b) for a, b in edges)
         for (a, b), times in runs.items():
-            if times > 1 or runs.get((b, a)) != 1:
-                raise MechanismError(
-                    f"{self._what('faces')} must close a solid, counterclockwise from outside, but the edge from "
-                    f"vertex {a} to {b} has {times} face(s) along it and {runs.get((b, a), 0)} against it, not 1 and 1"
-                )
+            against = runs.get((b, a), 0)
+            if times == 1 and (against == 1 or (against == 0 and not self.closed)):
+                continue
+            ask = "must close a solid" if self.closed else "must be a surface"
+            rest = " (closed=False takes those that are ground)" if self.closed and times == 1 else ""
+            raise MechanismError(
+                f"{self._what('faces')} {ask}, counterclockwise from outside, but the edge from vertex {a} to {b} has "
+                f"{times} face(s) along it and {against} against it, not 1 and {'1' if self.closed else 'at most 1'}"
+                + rest
+            )
+
+    def volume(self) -> float:
+        if not self.closed:
+            raise MechanismError(
+                "a Mesh with closed=False has no volume: it may be a collider of the world, or a visual"
+            )
+        return super().volume()
 
     def triangles(self) -> tuple[Array, Faces]:
         return np.array(self.vertices), np.array(self.faces, np.int64)
+
+
+def check_areas(shape: Mesh, what: str) -> None:
+    """MechanismError if a triangle of a mesh is too thin to have a normal."""
+    vertices, faces = shape.triangles()
+    a, b, c = np.moveaxis(vertices[faces], 1, 0)
+    longest = np.max([np.linalg.norm(p - q, axis=1) for p, q in ((a, b), (b, c), (c, a))], axis=0)
+    thin = np.linalg.norm(np.cross(b - a, c - a), axis=1) < THINNEST * longest**2
+    if thin.any():
+        row = int(np.flatnonzero(thin)[0])
+        raise MechanismError(
+            f"{what}: face {row} of the Mesh, {faces[row].tolist()}, has no area: leave such faces out and close the "
+            "gaps (trimesh: merge_vertices, then update_faces(nondegenerate_faces()))"
+        )
 
 
 def _rows(points: Any, what: str, least: int) -> Array:

@@ -12,12 +12,13 @@ from vigym.engine.height_field import HeightField
 from vigym.engine.kernels.collision import rays
 from vigym.engine.kernels.collision.nearest import FAR
 from vigym.engine.kernels.collision.poses import matrix_of
-from vigym.engine.kernels.collision.space import add, dot, local, sub, turn
+from vigym.engine.kernels.collision.space import add, dot, is_ground, local, sub, turn
 from vigym.engine.model import Model
+from vigym.engine.polyhedra import Mesh
 from vigym.engine.rotation import Array
-from vigym.engine.terrain import of_field
+from vigym.engine.terrain import of_ground
 
-FACES, FIELD = 100, 101  # kinds of solids beside those of kernels/collision/space.py: triangles, height fields
+FACES = 100  # a kind of solids beside those of kernels/collision/space.py: triangles
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class Solids:
 
     kind, body: (n,). place (n, 3), turn (n, 3, 3), whose rows are the solid's axes, in the frame of its body.
     size: (n, 4) half lengths and radius. bound: (n,) radius of a ball that holds it. part: (n, 2) first triangle and
-    the one after the last; of a height field, its first number and integer.
+    the one after the last; of a height field or mesh, its first number and integer.
     """
 
     kind: NDArray[np.int64]
@@ -54,11 +55,11 @@ def _solids(colliders: Iterable[Collider], bodies: dict[str, int]) -> Solids:
     rows, triangles, numbers, integers = [], [np.zeros((0, 9))], [np.zeros(0)], [np.zeros(0, np.int64)]
     for collider in colliders:
         shape, kind, size, bound, part = collider.shape, 0, (0.0,) * 4, np.inf, (0, 0)
-        if isinstance(shape, HeightField):
-            more, counts = of_field(shape)
-            kind, part = FIELD, (sum(map(len, numbers)), sum(map(len, integers)))
+        if isinstance(shape, HeightField | Mesh):
+            more, counts = of_ground(shape)
+            kind, part = collider.kind, (sum(map(len, numbers)), sum(map(len, integers)))
             numbers += more
-            integers.append(np.array([part[0], *counts], np.int64))
+            integers += [np.array([part[0]]), counts]
         elif callable(corners_of := getattr(shape, "triangles", None)):
             vertices, faces = corners_of()
             first = sum(map(len, triangles))
@@ -126,8 +127,8 @@ def _cast(kinds, bodies, place, turns, sizes, bounds, parts, triangles, numbers,
                         b = (triangles[f, 3], triangles[f, 4], triangles[f, 5])
                         c = (triangles[f, 6], triangles[f, 7], triangles[f, 8])
                         found = min(found, rays.triangle(p, d, a, b, c))
-                elif kind == FIELD:
-                    found = rays.field((kind, numbers, integers, parts[s, 0], parts[s, 1]), p, d)
+                elif is_ground(kind):
+                    found = rays.ground((kind, numbers, integers, parts[s, 0], parts[s, 1]), p, d)
                 else:
                     found = rays.solid(kind, p, d, size)
                 out[n, k] = min(out[n, k], found)

@@ -19,7 +19,7 @@ from vigym.engine.errors import InputError
 from vigym.engine.height_field import HeightField
 from vigym.engine.joint import WORLD
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.polyhedra import Hull
+from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.rotation import Array, rotate
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from vigym.engine.surface import Surface
@@ -28,7 +28,7 @@ from vigym.engine.validation import number, show, unit_vector, vector
 SHAPES: dict[str, type[Shape]] = {kind.__name__: kind for kind in (Box, Capsule, Cylinder, Hull, Sphere)}
 SOLIDS: dict[str, Any] = {kind.__name__: kind for kind in KINDS if kind not in GROUNDS}
 CONTACT = ("name", "body", "point", "radius", "friction", "normal", "offset")
-FIELD = ("size", "position", "orientation", "color")  # of a height field, beside its heights
+PLACED = ("position", "orientation", "color")  # of what is made of triangles
 COLLIDER = ("name", "body", "friction", "shape")
 HEAD = ("title", "dt", "columns", "camera", "scenery", "planes", "gravity", "weight", "bodies", "contacts", "colliders")
 MOST_BYTES = 1 << 22  # of the head
@@ -43,13 +43,15 @@ MOST_ACTIONS = 100_000
 def meshes_of(mechanism: Mechanism, scenery: Iterable[Any]) -> dict[str, Surface]:
     """The different meshes of all that is drawn, by their content: each is written once."""
     drawn = [*(shape for body in mechanism.bodies for shape in body.drawn), *scenery]
-    grounds = [seen(collider.shape) for collider in mechanism.colliders if isinstance(collider.shape, HeightField)]
-    return {shape.content: shape for shape in (*drawn, *grounds) if isinstance(shape, Surface)}
+    forms = (form_of(shape) for shape in (*drawn, *(collider.shape for collider in mechanism.colliders)))
+    return {form.content: form for form in forms if form is not None}
 
 
-def seen(field: HeightField) -> Surface:
-    """A height field as it is shown."""
-    return Surface(*field.drawn.triangles())
+def form_of(shape: Any) -> Surface | None:
+    """The triangles as which a shape is shown, if it is of some."""
+    if isinstance(shape, HeightField | Mesh):
+        return Surface(*(shape.drawn if isinstance(shape, HeightField) else shape).triangles())
+    return shape if isinstance(shape, Surface) else None
 
 
 def mesh_to_bytes(surface: Surface) -> bytes:
@@ -104,15 +106,14 @@ def look_to_json(title: Any, camera: Any, scenery: Any, planes: Any, meshes: Ite
 
 def shape_to_json(shape: Shape | Plane | HeightField, meshes: Sequence[str] = ()) -> dict[str, Any]:
     """Its kind and its fields; instead of vertices and faces, the place of its mesh among those of the file."""
-    if isinstance(shape, Surface):
-        placed = {name: getattr(shape, name) for name in ("position", "orientation", "color")}
-        return {"kind": "Surface", "mesh": meshes.index(shape.content)} | placed
-    if isinstance(shape, HeightField):
-        placed = {name: getattr(shape, name) for name in FIELD}
-        rows, columns = shape.drawn.heights.shape
-        mesh = meshes.index(seen(shape).content)
-        return {"kind": "HeightField", "mesh": mesh, "rows": rows, "columns": columns} | placed
-    return {"kind": type(shape).__name__} | {field.name: getattr(shape, field.name) for field in fields(shape)}
+    kind: dict[str, Any] = {"kind": type(shape).__name__}
+    if form := form_of(shape):
+        kind |= {"mesh": meshes.index(form.content)} | {name: getattr(shape, name) for name in PLACED}
+        if isinstance(shape, HeightField):
+            rows, columns = shape.drawn.heights.shape
+            kind |= {"rows": rows, "columns": columns, "size": shape.size}
+        return kind
+    return kind | {field.name: getattr(shape, field.name) for field in fields(shape)}
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,8 +213,9 @@ def check_triangles(mechanism: Mechanism, scenery: Iterable[Shape]) -> None:
     """InputError if there are too many to be drawn."""
     drawn = [*(shape for body in mechanism.bodies for shape in body.drawn), *scenery]
     total = sum(len(shape.faces) for shape in drawn if isinstance(shape, Surface))
-    fields = [collider.shape.heights for collider in mechanism.colliders if isinstance(collider.shape, HeightField)]
-    total += sum(2 * heights.size for heights in fields)
+    solids = [collider.shape for collider in mechanism.colliders]
+    total += sum(2 * solid.heights.size for solid in solids if isinstance(solid, HeightField))
+    total += sum(len(shape.faces) for shape in (*drawn, *solids) if isinstance(shape, Mesh))
     if total > MOST_TRIANGLES:
         raise InputError(f"its meshes have {total:,} triangles, more than {MOST_TRIANGLES:,}")
 
@@ -295,14 +297,16 @@ def read_planes(saved: Any) -> list[tuple[Array, float]] | None:
 def read_shape(saved: Any, kinds: Mapping[str, Any] = SHAPES, meshes: Sequence[Surface] = ()) -> Any:
     """The shape, of one of these kinds or a surface of one of these meshes, that `shape_to_json` was given."""
     kind = picked(saved, ("kind",), "a shape")["kind"]
-    if kind == "Surface" and meshes:
-        told = picked(saved, ("mesh", "position", "orientation", "color"), "a Surface")
+    if kind in ("Surface", "Mesh") and meshes:
+        told = picked(saved, ("mesh", *PLACED), f"a {kind}")
         k = told.pop("mesh")
         if type(k) is not int or not 0 <= k < len(meshes):
-            raise InputError(f"mesh of a surface must be 0 to {len(meshes) - 1}, got {show(k)}")
+            raise InputError(f"mesh of a {kind} must be 0 to {len(meshes) - 1}, got {show(k)}")
+        if kind == "Mesh" and kinds is SOLIDS:
+            return Mesh(*meshes[k].triangles(), closed=False, **told)  # type: ignore[arg-type]
         return replace(meshes[k], **told)
     if kind == "HeightField" and meshes and kinds is SOLIDS:
-        told = picked(saved, ("mesh", "rows", "columns", *FIELD), "a HeightField")
+        told = picked(saved, ("mesh", "rows", "columns", "size", *PLACED), "a HeightField")
         k, rows, columns = (told.pop(name) for name in ("mesh", "rows", "columns"))
         whole = type(k) is type(rows) is type(columns) is int and 0 <= k < len(meshes) and min(rows, columns) > 1
         if not whole or rows * columns != len(meshes[k].vertices):

@@ -45,6 +45,9 @@ class Shape(ABC):
         if self.color is not None:
             self._store("color", checked_color(self.color, self._what("color")))
         self._check_sizes()
+        self._check_inertia()
+
+    def _check_inertia(self) -> None:
         unit_inertia = self.unit_inertia() if 0.0 < self.volume() < math.inf else np.zeros((3, 3))
         if not (np.isfinite(unit_inertia).all() and unit_inertia.diagonal().min() > 0.0):
             raise MechanismError(f"{self}: size out of range, its volume or inertia overflows or vanishes")

@@ -5,6 +5,7 @@ Every function takes `what`, the argument's name as the user knows it ("body 'ro
 """
 
 import difflib
+import math
 import os
 import reprlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,14 +79,28 @@ def number(
     return result
 
 
+def sliding_friction(value: Any, what: str) -> float:
+    """A Coulomb coefficient."""
+    if isinstance(value, (tuple, list, np.ndarray)) and np.size(value) > 1:
+        raise MechanismError(
+            f"{what} is one number, that of sliding, got {show(value)}: contacts have no torsional or rolling "
+            "friction (docs/contact.md: what stands for it)"
+        )
+    return number(value, what, at_least=0.0)
+
+
 def unit_vector(value: Any, what: str, error: type[VigymError] = MechanismError, *, size: int = 3) -> Array:
-    """`value` (size,) divided by its Euclidean norm; a zero vector has no direction and is an error."""
+    """`value` (size,) divided by its Euclidean norm, as it is if that is 1 to rounding, so that doing it twice changes
+    nothing; a zero vector has no direction and is an error."""
     array = vector(value, (size,), what, error)
     largest = np.abs(array).max()
     if largest < _SHORTEST:
         raise error(f"{what} must not be zero, got {show(value)}")
-    array /= largest  # so that the squares below cannot overflow
-    return array / np.linalg.norm(array)
+    exponent = math.frexp(largest)[1]
+    scaled = np.ldexp(array, -exponent)  # exact, and its length cannot overflow
+    length = math.hypot(*scaled)
+    is_unit = exponent <= 1 and abs(math.ldexp(length, exponent) - 1.0) <= 4.0 * np.finfo(float).eps
+    return array if is_unit else scaled / length
 
 
 def unit_quaternion(value: Any, what: str, error: type[VigymError] = MechanismError) -> Array:

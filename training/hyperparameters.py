@@ -88,6 +88,32 @@ PPO: dict[str, Settings] = {
         "policy_kwargs": network(128, 128, log_std_init=-1.0),
     },
 }
+# Gymnasium's MuJoCo suite, of which these carry over: one entry for all that run
+PPO |= {
+    env_id: {
+        "n_timesteps": steps,
+        "n_envs": 64,
+        "normalize": True,
+        "n_steps": 128,
+        "batch_size": 2048,
+        "n_epochs": 8,
+        "learning_rate": "lin_6e-4",
+        "gamma": 0.99,
+        "gae_lambda": 0.95,
+        "policy_kwargs": network(128, 128, activation="Tanh", log_std_init=-0.5),
+    }
+    for env_id, steps in (
+        ("VIHopper2D-v0", 6_000_000),
+        ("VIWalker2d-v0", 10_000_000),
+        ("VIHalfCheetah-v0", 10_000_000),
+        ("VIAnt-v0", 10_000_000),
+    )
+}
+# What a goal-conditioned task learns from: episodes seen again as if their goal had been where they ended up
+HINDSIGHT: Settings = {
+    "replay_buffer_class": "HerReplayBuffer",
+    "replay_buffer_kwargs": {"n_sampled_goal": 4, "goal_selection_strategy": "future"},
+}
 SAC: dict[str, Settings] = {
     "VIPendulum-v0": {
         "n_timesteps": 20_000,
@@ -99,6 +125,32 @@ SAC: dict[str, Settings] = {
         "learning_rate": 1e-3,
         "gamma": 0.98,
         "policy_kwargs": network(64, 64, activation="ReLU"),
+    },
+    "VIPandaReach-v0": {
+        "n_timesteps": 20_000,
+        "n_envs": 8,
+        "buffer_size": 100_000,
+        "learning_starts": 1_000,
+        "train_freq": 1,
+        "gradient_steps": 8,
+        "learning_rate": 1e-3,
+        "gamma": 0.95,
+        "batch_size": 256,
+        "policy_kwargs": network(64, 64, activation="ReLU"),
+        **HINDSIGHT,
+    },
+    "VIPandaPush-v0": {
+        "n_timesteps": 500_000,
+        "n_envs": 16,
+        "buffer_size": 500_000,
+        "learning_starts": 5_000,
+        "train_freq": 1,
+        "gradient_steps": 8,
+        "learning_rate": 1e-3,
+        "gamma": 0.95,
+        "batch_size": 512,
+        "policy_kwargs": network(128, 128, activation="ReLU"),
+        **HINDSIGHT,
     },
 }
 ALGORITHMS = {"ppo": PPO, "sac": SAC}
@@ -125,6 +177,11 @@ DEFAULTS: dict[str, Settings] = {
         "policy_kwargs": network(256, 256, activation="ReLU"),
     },
 }
+
+
+def algorithm(env_id: str) -> str:
+    """Return the algorithm that has an entry for an environment: PPO if there is none."""
+    return next((algo for algo, entries in ALGORITHMS.items() if env_id in entries), "ppo")
 
 
 def settings(algo: str, env_id: str) -> Settings:

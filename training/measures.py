@@ -69,6 +69,17 @@ def quadruped(seen: Seen, whole: Flags, dt: float) -> Measures:
     }
 
 
+def runner(seen: Seen, whole: Flags, dt: float) -> Measures:
+    """No fall until the time limit, and at least 1 m/s on the mean."""
+    way, length = seen["x_position"][-1], dt * len(seen["x_position"])
+    return {"success": whole & (way >= length), "mean velocity, m/s": way / length}
+
+
+def goal(seen: Seen, whole: Flags, dt: float) -> Measures:
+    """At the goal when the episode ends."""
+    return {"success": whole & (seen["is_success"][-1] == 1.0), "last distance, m": seen["distance"][-1]}
+
+
 class Entry(NamedTuple):
     """Names of infos, and what is made of them."""
 
@@ -83,6 +94,8 @@ MEASURES = {
     "VIHopperHop-v0": Entry(("x_velocity", "y_velocity", "command", "hop_height"), hopper_hop),
     "VISnake-v0": Entry(("distance",), snake),
     "VIQuadruped-v0": Entry(("forward_velocity", "sideways_velocity", "command", "foot_lift", "foot_slide"), quadruped),
+    **{f"VI{name}-v0": Entry(("x_position",), runner) for name in ("Ant", "HalfCheetah", "Hopper2D", "Walker2d")},
+    **{f"VIPanda{name}-v0": Entry(("is_success", "distance"), goal) for name in ("Reach", "Push", "PickAndPlace")},
 }
 
 

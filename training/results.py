@@ -91,8 +91,9 @@ def results(
 
 def finished(logs: Path, env_id: str, seed: int) -> Run | None:
     """A finished run with that seed and the settings of the file; None if there is none."""
-    settings = json.loads(json.dumps(hyperparameters.settings("ppo", env_id)))
-    for folder in sorted((logs / "ppo").glob(f"{env_id}_*")):
+    algo = hyperparameters.algorithm(env_id)
+    settings = json.loads(json.dumps(hyperparameters.settings(algo, env_id)))
+    for folder in sorted((logs / algo).glob(f"{env_id}_*")):
         try:
             run = Run.read(folder)
         except InputError:  # somebody else's
@@ -139,7 +140,8 @@ def draw(path: Path, env_id: str, done: list[Seed]) -> None:
     threshold = gym.spec(env_id).reward_threshold
     if threshold is not None:
         above.axhline(threshold, color="gray", linestyle=":", label=f"solved: {threshold:g}")
-    above.set(title=f"{env_id}, PPO: {len(done[0].curve['results'][0])} episodes an evaluation", ylabel="return")
+    algo = done[0].run.algo.upper()
+    above.set(title=f"{env_id}, {algo}: {len(done[0].curve['results'][0])} episodes an evaluation", ylabel="return")
     above.legend(fontsize="small")
     below.set(xlabel="million steps", ylabel="success, %", ylim=(-5, 105))
     for axes in (above, below):

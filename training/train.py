@@ -18,12 +18,12 @@ from vigym.training.trust import require_no_links, require_own
 # Folder of a backend, the modules it needs, and the extra that brings them
 BACKENDS = {"sb3": ("sb3", ("stable_baselines3", "tensorboard"), "train"), "ray": ("rllib", ("ray",), "rllib")}
 # algo, backend, steps, seed, set, env_kwargs, threads, unless they are given
-OTHERWISE = ("ppo", "sb3", None, 0, (), (), 1)
+OTHERWISE = (None, "sb3", None, 0, (), (), 1)
 
 
 def train(
     env_id: Positional[str] = "",
-    algo: Literal["ppo", "sac"] = "ppo",
+    algo: Literal["ppo", "sac"] | None = None,
     backend: Literal["sb3", "ray"] = "sb3",
     steps: int | None = None,
     seed: int = 0,
@@ -47,7 +47,7 @@ def train(
 
     Args:
         env_id: The environment, such as VIHopper-v0; or module:ID for one of your own, whose module is imported first.
-        algo: PPO, or SAC.
+        algo: PPO, or SAC; the one that vigym/training/hyperparameters.py has the environment under unless given.
         backend: Stable-Baselines3, or Ray RLlib.
         steps: total environment steps; as vigym/training/hyperparameters.py says unless given.
         seed: Of everything that is random.
@@ -79,7 +79,8 @@ def train(
         else:
             if not env_id:
                 raise InputError("which environment? `vigym train VIHopper-v0`, or --resume and the folder of a run")
-            settings = hyperparameters.settings(algo, bare_id(known_env(env_id))) | assignments(set)
+            chosen = algo or hyperparameters.algorithm(bare_id(env_id))
+            settings = hyperparameters.settings(chosen, bare_id(known_env(env_id))) | assignments(set)
             total = settings["n_timesteps"] = settings["n_timesteps"] if steps is None else steps
             arguments: dict[str, Any] = {
                 "backend": backend,
@@ -97,7 +98,7 @@ def train(
                 raise InputError(f"--seed must be at least 0 and below 2**32, got {seed}")
             kwargs = env_arguments(env_id, env_kwargs)
             require(backend)
-            run = Run(new_folder(out, algo, env_id), algo, env_id, seed, kwargs, settings, arguments)
+            run = Run(new_folder(out, chosen, env_id), chosen, env_id, seed, kwargs, settings, arguments)
         hold(run, resumed=resume is not None)
     except InputError as error:
         raise SystemExit(str(error)) from None

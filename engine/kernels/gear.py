@@ -15,8 +15,10 @@ from vigym.engine.kernels.joint import GEAR, joint_per_length
 from vigym.engine.kernels.loop import EPSILON, NEAR, end_blocks, own_block
 from vigym.engine.kernels.pairs import note
 from vigym.engine.kernels.quaternion import add, cross, scale, store, vec
-from vigym.engine.kernels.simd import for_range, less, select
+from vigym.engine.kernels.simd import for_range, less, maximum, select
 from vigym.engine.kernels.sweep import each_loop_joint
+
+LEAST_SLOPE = 1e-6
 
 
 def is_gear(kind):
@@ -71,11 +73,25 @@ def move_gear(kind, m, s, t, i):
     note(t, "misfit", [t.delta[i][0] * (1.0 + slides * (per_length - 1.0))])
 
 
+def compliance(m, s, t, which):
+    """EPSILON of the compliance of the heaviest axis behind the gear, as motion of the follower. That of a light one,
+    which a stop can hold, would yield to what the heavy ones push."""
+    t.heaviest = 0.0
+
+    def one(k):
+        a = m.term_axis[k]
+        p = slope(m, k, s.angle[a][0])
+        t.heaviest = maximum(t.heaviest, t.apparent[a][0] / maximum(p * p, LEAST_SLOPE * LEAST_SLOPE))
+
+    each_term(m, which, one)
+    return EPSILON / t.heaviest
+
+
 def open_gear(m, s, t, i):
     """C, R, E and g of a coupling, see `loop.open_loop`."""
     which = i - m.n_bodies
     own, right = own_block(m, t, which)
-    yielding = EPSILON / t.apparent[m.term_axis[m.first_term[which]]][0]
+    yielding = compliance(m, s, t, which)
     far = select(less(NEAR, t.misfit), 1.0, 0.0)
     store(own, [[(yielding if j == 0 else 1.0) if j == k else 0.0 for k in range(6)] for j in range(6)])
     store(right, [t.delta[i][0] + far * yielding * t.wrench[i][0]] + [0.0] * 5)

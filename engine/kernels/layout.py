@@ -251,7 +251,7 @@ def scratch_fields(features, size):
         # of the search: see interior_point.py
         **scalars(
             "alpha ratio lift caution stuck_at pace stumbled untouched floor total count stopped mu center norm misfit "
-            "poison change surprise onwards"
+            "heaviest poison change surprise onwards"
         ),
         "x": (n + 1, 3),
         "q": (n + 1, 4),

@@ -29,6 +29,8 @@ ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "ReLU": lambda x: np.maximum(x, 0.0),
     "ELU": lambda x: np.where(x > 0.0, x, np.expm1(np.minimum(x, 0.0))),
 }
+# Parts of an observation with a goal, one after the other as the network takes them
+PARTS = ("observation", "achieved_goal", "desired_goal")
 ZIP_END, ZIP_END_SIZE = b"PK\x05\x06", 22  # how a file of NumPy's ends by itself
 # Where the committed policy has a higher return than the scripted controller: vigym evaluate ID --policy ...
 LEARNED_IS_BETTER: tuple[str, ...] = ("VIHopper-v0", "VIHopperHop-v0", "VIQuadruped-v0", "VISnake-v0")
@@ -72,8 +74,10 @@ class LearnedPolicy:
     def reset(self) -> None:
         """A new episode: there is no memory."""
 
-    def act(self, observation: Array) -> Array:
-        """Actions (..., n_actions) for observations (..., n_observations)."""
+    def act(self, observation: Array | Mapping[str, Array]) -> Array:
+        """Actions (..., n_actions) for observations (..., n_observations), or for dicts of those with a goal."""
+        if isinstance(observation, Mapping):
+            observation = np.concatenate([observation[part] for part in PARTS], axis=-1)
         o = np.asarray(observation, float)
         if o.shape[-1:] != self.mean.shape:
             raise InputError(f"the policy is for {len(self.mean)} observations, got an array of shape {o.shape}")

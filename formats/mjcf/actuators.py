@@ -3,7 +3,8 @@
 The force of an actuator is  f = gain ctrl + b0 + b1 length + b2 rate,  cut to its range, and acts on the velocities by
 its arms T: T^T f, with length = T qpos. What an axis feels of its own position and rate is a drive, which the engine
 treats implicitly: kp = -b1 T^2, kd = -b2 T^2. What it feels of others (fixed tendons of several joints) and the
-constant part are given in each step, by `controls`.
+constant part are given in each step, by `controls`. Where an actuator has an activation (activations.py), that takes
+the place of ctrl.
 """
 
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ import numpy as np
 
 from vigym.engine.rotation import cross, rotate
 from vigym.engine.validation import Array
+from vigym.formats.mjcf.activations import Dynamics, has_known_dynamics, read_dynamics
 from vigym.formats.mjcf.chains import BALL, FREE, HINGE, SLIDE
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
@@ -20,7 +22,7 @@ from vigym.formats.mjcf.tendons import arms_of
 from vigym.formats.urdf.parts import Pose
 
 _JOINT, _IN_PARENT, _TENDON, _SITE = 0, 1, 3, 4  # mjtTrn
-_FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS, _NO_DYNAMICS = 0, 0, 1, 0
+_FIXED_GAIN, _NO_BIAS, _AFFINE_BIAS = 0, 0, 1
 
 
 @dataclass(eq=False)
@@ -39,7 +41,7 @@ class Actuators:
 
     arms: T (nu, nv). gain, bias (nu, 3). control_range, force_range (nu, 2).
     kp, kd, limit, armature, damping: of drives (nv,). torque_range (nv, 2): of the sum on an axis without a drive.
-    thrusters: actuators that push bodies.
+    thrusters: actuators that push bodies. dynamics: their activations, if some have one.
     """
 
     names: list[str]
@@ -55,6 +57,7 @@ class Actuators:
     damping: Array
     torque_range: Array
     thrusters: list[Thruster] = field(default_factory=list)
+    dynamics: Dynamics | None = None
 
     @property
     def cross(self) -> Array:
@@ -105,6 +108,9 @@ def read_actuators(model: Any, rigid: Rigid, notes: Notes) -> Actuators:
         bias[i, 1:] = np.minimum(bias[i, 1:], 0.0)
     endless = np.array([-np.inf, np.inf])
     control_range = np.where(model.actuator_ctrllimited[:, None] != 0, model.actuator_ctrlrange, endless)
+    dynamics = read_dynamics(model, names, control_range, notes)
+    if dynamics is not None:
+        control_range = dynamics.range  # which `forces` cuts the activations to
     force_range = np.where(model.actuator_forcelimited[:, None] != 0, model.actuator_forcerange, endless)
     kp, kd = -bias[:, 1] @ arms**2, -bias[:, 2] @ arms**2
     limit, torque_range = _limits(model, names, arms, bias, force_range, notes)
@@ -126,6 +132,7 @@ def read_actuators(model: Any, rigid: Rigid, notes: Notes) -> Actuators:
         own[1] @ arms**2,
         torque_range,
         thrusters,
+        dynamics,
     )
 
 
@@ -152,8 +159,8 @@ def _empty(names: list[str], nv: int) -> Actuators:
 def _refused(model: Any, i: int, name: str, notes: Notes) -> bool:
     """Return whether an actuator is of a kind that is not converted."""
     what = ""
-    if model.actuator_dyntype[i] != _NO_DYNAMICS:
-        what = "activation dynamics (filter, integrator, muscle, ...)"
+    if not has_known_dynamics(model, i):
+        what = "activation dynamics of muscles, motors or plugins"
     elif model.actuator_gaintype[i] != _FIXED_GAIN or model.actuator_biastype[i] not in (_NO_BIAS, _AFFINE_BIAS):
         what = "a gain or bias that is neither constant nor affine"
     elif np.any(getattr(model, "actuator_delay", np.zeros(model.nu))[i]):

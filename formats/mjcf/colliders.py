@@ -18,7 +18,7 @@ from vigym.engine.errors import MechanismError
 from vigym.engine.graph import Tree
 from vigym.engine.height_field import HeightField
 from vigym.engine.mechanism import Mechanism
-from vigym.engine.polyhedra import Hull
+from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.shapes import Box, Capsule, Cylinder, Plane, Sphere
 from vigym.formats.couples import laws
 from vigym.formats.mjcf.rebound import bouncing
@@ -205,5 +205,9 @@ def _check(mechanism: Mechanism, welded: Mapping[str, str]) -> None:
             raise MechanismError(f"colliders {colliders[i].name!r} and {colliders[j].name!r}: {SOFT}")
     for k in sorted({k for couple in mechanism.couples for k in couple}):
         collider = colliders[k]
+        if isinstance(collider.shape, Mesh):
+            raise MechanismError(
+                f"collider {collider.name!r}: MuJoCo takes the convex hull of a Mesh; give its convex parts as Hulls"
+            )
         if not _possible(collider, welded):
             raise MechanismError(f"collider {collider.name!r}: MuJoCo has no planes of bodies that move; take a Box")

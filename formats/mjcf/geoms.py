@@ -73,7 +73,7 @@ class Geoms:
         there = {pair: touching[pair] for pair in touching if {*pair} <= {*self.solid}}
         over = [pair for pair in there if _cannot(kinds[pair[0]], kinds[pair[1]])]
         if over:
-            self.notes.change(f"{len(over)} pairs of a cylinder or mesh and a height field: they do not touch")
+            self.notes.change(f"{len(over)} pairs of a cylinder and a height field: they do not touch")
         self._tell_pairs(mechanism, {pair: there[pair] for pair in there if pair not in over})
 
     def _pairs(self) -> dict[tuple[int, int], float]:

@@ -16,6 +16,7 @@ from vigym.engine.mechanism import Mechanism
 from vigym.engine.rotation import conjugate, cross, from_rotation_vector, rotate, to_rotation_vector
 from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
+from vigym.formats.mjcf.activations import Activations
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
 from vigym.formats.mjcf.build import Acting, Axes, add_bodies
 from vigym.formats.mjcf.cameras import cameras_of, sun_of
@@ -152,6 +153,12 @@ class MjcfModel:
         if sim is not None and (drives.thrusters or self._lifts or axes.drag):
             found |= self._wrenches(forces, sim)
         return found
+
+    def activations(self, sim: Simulator) -> Activations:
+        """Activations of the file's actuators on a simulator, which stand between controls and forces:
+        `activations = model.activations(sim)`, then `sim.step(**model.controls(activations(ctrl), sim))` at each step.
+        """
+        return Activations(self._drives.dynamics, sim.num_envs, len(self.actuators), sim.dt)
 
     def sensors_of(self, sim: Simulator, *, noise: bool = False, seed: int = 0) -> MjcfSensors:
         """The file's sensors on a simulator of its mechanism; call them after each step for readings by name.

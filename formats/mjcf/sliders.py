@@ -1,8 +1,7 @@
 """Tendons of several joints as sliders: a light body on the world, whose coordinate is the tendon's length.
 
-A coupling makes it follow the joints,  y = sum c_d q_d - L_0;  spring, damper and armature of the tendon are
-those of the slider's joint, so that they act on all joints, implicitly. Limits and dry friction, which can stop a
-slider, would need a heavier one: the solver does not hold four orders of inertia through it.
+A coupling makes it follow the joints,  y = sum c_d q_d - L_0;  spring, damper, friction, limits and armature of the
+tendon are those of the slider's joint, so that they act on all joints, implicitly.
 """
 
 from typing import Any
@@ -38,6 +37,9 @@ def add_sliders(mechanism: Mechanism, model: Any, tendons: list[int], axes: Axes
         mass = LIGHT * float((model.dof_M0[dofs] / arms[dofs] ** 2).min())
         mechanism.add_body(name, mass, [mass * _SIZE**2] * 3, collide=False)
         laws = {key: float(getattr(model, f"tendon_{key}")[t]) for key in ("stiffness", "damping")}
+        laws["friction"] = float(model.tendon_frictionloss[t])
+        if model.tendon_limited[t]:
+            laws["lower"], laws["upper"] = (float(end) - start for end in model.tendon_range[t])
         mechanism.add_joint(
             name,
             "prismatic",

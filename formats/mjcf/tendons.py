@@ -73,8 +73,6 @@ def _problem(model: Any, t: int, arms: Array | None, acting: dict[str, Any]) -> 
         return "a spring that is slack between two lengths"
     if np.any(acting["stiffnesspoly"]) or np.any(acting["dampingpoly"]):
         return "a nonlinear spring or damper"
-    if np.count_nonzero(arms) > 1 and (acting["limited"] or acting["frictionloss"]):
-        return "a limit, or friction, of a tendon of several joints"
     return ""
 
 

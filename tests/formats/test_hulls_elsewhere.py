@@ -74,7 +74,7 @@ def test_mjcf_files_with_meshes_cylinders_and_fields():
       <body pos="0 0 2"><freejoint/><geom name="stone" type="mesh" mesh="stone"/></body>
       <body pos="1 0 2"><freejoint/><geom name="drum" type="cylinder" size=".1 .2"/></body>
       <body pos="2 0 2"><freejoint/><geom name="ball" size=".1"/></body></worldbody></mujoco>"""
-    with pytest.warns(UserWarning, match="cylinder or mesh and a height field"):
+    with pytest.warns(UserWarning, match="1 pairs of a cylinder and a height field"):
         model = read_mjcf(text)
     colliders = {collider.name: collider for collider in model.mechanism.colliders}
     kinds = {name: type(collider.shape) for name, collider in colliders.items()}
@@ -85,6 +85,6 @@ def test_mjcf_files_with_meshes_cylinders_and_fields():
     touching = {frozenset((a, b)) for a, b in model.mechanism.couples}
     names = [collider.name for collider in model.mechanism.colliders]
     pairs = {frozenset(names[k] for k in pair) for pair in touching}
-    expected = {("stone", "drum"), ("stone", "ball"), ("drum", "ball"), ("ball", "hill")}
+    expected = {("stone", "drum"), ("stone", "ball"), ("drum", "ball"), ("ball", "hill"), ("stone", "hill")}
     expected |= {(name, "table") for name in ("stone", "drum", "ball")}
     assert pairs == {frozenset(pair) for pair in expected}

@@ -59,6 +59,46 @@ def test_damping_of_free_bodies_is_exact_at_any_step():
         np.testing.assert_allclose(sim.state.w[0, -1], [0, 0.01 * np.exp(-0.4 / least), 0], atol=1e-8)
 
 
+def carts(tendon: str) -> str:
+    """Carts of 1 and 3 kg on one line, and a tendon of length c (x - y)."""
+    body = '<body name="{0}"><joint name="{0}" type="slide"/><geom size="0.1" mass="{1}" contype="0"/></body>'
+    joints = '<joint joint="x" coef="{0}"/><joint joint="y" coef="-{0}"/>'
+    tendon = f"<fixed {tendon}</fixed>".replace("JOINTS", joints)
+    return (
+        '<mujoco><option gravity="0 0 0"/><worldbody>'
+        + body.format("x", 1).replace("<joint", '<joint axis="1 0 0"')
+        + body.format("y", 3).replace("<joint", '<joint axis="1 0 0"')
+        + f"</worldbody><tendon>{tendon}</tendon></mujoco>"
+    )
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_limits_stop_all_joints_of_a_tendon(unit):
+    """A slider of 1e-6 of the carts' mass stops them as a wall would: they meet, without rebound, and go on together
+    at the velocity of their centre of mass, for tendons of any unit of length."""
+    text = carts(f'limited="true" range="{-0.1 * unit} {0.2 * unit}">' + "JOINTS").replace("{0}", f"{unit}")
+    sim = Simulator(read_mjcf(text).mechanism, dt=0.01, compiled=False)
+    sim.set_joint_state([0.0, 0.0, 0.0], [2.0, -1.0, 3.0 * unit])
+    for _ in range(12):
+        sim.step()
+        assert sim.status.converged.all()
+        assert sim.status.iterations[0] < 30
+    x, y, length = sim.joint_positions()[0]
+    np.testing.assert_allclose([x - y, length / unit], 0.2, atol=1e-7)
+    np.testing.assert_allclose(sim.joint_velocities()[0, :2], (2.0 * 1 - 1.0 * 3) / 4, atol=1e-5)
+
+
+def test_friction_of_a_tendon_of_several_joints():
+    """Friction of F in a tendon of length c (x - y): the carts slow down by c F / m each, until both go as one."""
+    text = carts('frictionloss="3">' + "JOINTS").replace("{0}", "0.5")
+    sim = Simulator(read_mjcf(text).mechanism, dt=0.01, compiled=False)
+    sim.set_joint_state([0.0, 0.0, 0.0], [1.0, 0.0, 0.5])
+    sim.step(repeat=20)
+    np.testing.assert_allclose(sim.joint_velocities()[0, :2], [1.0 - 0.2 * 1.5, 0.2 * 1.5 / 3], atol=1e-5)
+    sim.step(repeat=40)  # the difference of 1 m/s is gone after 0.5 s
+    np.testing.assert_allclose(sim.joint_velocities()[0, :2], 0.25, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("equality", "rest"),
     [
@@ -89,11 +129,6 @@ def test_equalities(equality, rest):
             '<spatial limited="true" range="0 1"><site site="one"/><site site="two"/></spatial>',
             "",
             "a spatial tendon with a spring",
-        ),
-        (
-            f'<fixed limited="true" range="0 1">{BOTH}</fixed>',
-            "",
-            "a limit, or friction, of a tendon of several joints",
         ),
         (f'<fixed stiffness="1" springlength="0 1">{BOTH}</fixed>', "", "slack between two lengths"),
         (

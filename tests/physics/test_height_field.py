@@ -141,6 +141,13 @@ def test_box_lies_on_a_table_that_is_smaller():
     assert abs(sim.contacts().force[:, 2].sum() - G) < 1e-4
 
 
+def test_what_passes_the_border_falls():
+    # a box whose side is 0.1 mm beyond it
+    field = HeightField(np.zeros((5, 5)), (2.0, 2.0))
+    found, _ = motion(world(SHAPES["box"], field, (1.1001, 0.1, 0.2)), 40, 0.01)
+    assert np.isclose(found[-1, 2], 0.2 - 0.5 * G * 0.01**2 * 40 * 41, atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", SHAPES)
 def test_nothing_sinks_into_rough_ground(kind):
     rng, n = np.random.default_rng(1), 8

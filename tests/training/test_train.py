@@ -26,8 +26,10 @@ SMOKE = {
 }
 
 
-@pytest.mark.parametrize("env_id", hyperparameters.PPO)
-@pytest.mark.parametrize("algo", SMOKE)
+CASES = [(algo, env_id) for algo, entries in hyperparameters.ALGORITHMS.items() for env_id in entries]
+
+
+@pytest.mark.parametrize(("algo", "env_id"), [*CASES, ("ppo", "VIPandaReach-v0"), ("sac", "VIHopper-v0")])
 def test_train_and_evaluate_run(env_id, algo, tmp_path, capsys):
     args = ["--algo", algo, "--steps", "300", "--eval-every", "200", "--eval-episodes", "2", "--out", str(tmp_path)]
     assert main(["train", env_id, *args, "--set", *SMOKE[algo]]) == 0
@@ -208,8 +210,10 @@ def test_throughput_runs(monkeypatch, capsys):
 
 
 def test_settings_and_measures_are_of_environments():
-    assert set(hyperparameters.SAC) <= set(hyperparameters.PPO) <= set(ENVIRONMENTS)
-    assert set(MEASURES) == set(hyperparameters.PPO)  # what is trained is measured
+    trained = set(hyperparameters.PPO) | set(hyperparameters.SAC)
+    assert trained <= set(MEASURES) <= set(ENVIRONMENTS)  # what is trained is measured
+    assert hyperparameters.algorithm("VIPandaReach-v0") == "sac"
+    assert {hyperparameters.algorithm(env_id) for env_id in ("VIPendulum-v0", "VIHumanoid-v0")} == {"ppo"}
     for entry in hyperparameters.hyperparams.values():
         assert entry["policy_kwargs"].startswith("dict(net_arch=[")
         size = entry["n_envs"] * entry["n_steps"]

@@ -94,11 +94,11 @@ def test_meshes_that_pass_through_others():
     assert told(m) == []  # the world is its neighbour
     m.add_body("ball", mass=1.0, shapes=[Sphere(0.1)], position=(0, 0, 3))
     (text,) = told(m)
-    assert text.startswith("body 'rod' will pass through others: a Mesh touches nothing yet")
+    assert text.startswith("body 'rod' will pass through others: a Mesh of a body touches nothing")
     m.add_body("drum", mass=1.0, shapes=[TETRAHEDRON], position=(2, 0, 3))
     falls, passes = told(m)
     assert falls.startswith("body 'drum' will fall")
-    assert "a Mesh touches nothing yet" in falls
+    assert "a Mesh of a body touches nothing" in falls
     assert passes == text
 
 

@@ -101,7 +101,7 @@ def test_shapes_of_a_body_as_colliders():
         ("dumbbell", "dumbbell", 0.3),
         ("dumbbell 1", "dumbbell", 0.3),
     ]
-    m.add_body("rock", mass=1.0, shapes=[TETRAHEDRON])  # touches nothing yet
+    m.add_body("rock", mass=1.0, shapes=[TETRAHEDRON])  # touches nothing
     m.add_body("ghost", mass=1.0, shapes=[Sphere(0.1)], collide=False)
     m.add_body("painted", mass=1.0, inertia=(1.0, 1.0, 1.0), visuals=[Sphere(0.1)])
     assert len(m.colliders) == 2
@@ -207,12 +207,14 @@ def test_a_start_with_overlap_is_refused():
 @pytest.mark.parametrize(
     ("options", "what"),
     [
-        ({"shape": TETRAHEDRON}, "shape must be a Sphere, Capsule, Box, Plane, Cylinder"),
+        ({"shape": "box"}, "shape must be a Sphere, Capsule, Box, Plane, Cylinder"),
+        ({"shape": TETRAHEDRON}, "a Mesh is ground of the 'world'"),
         ({"body": "nobody"}, "'nobody' is unknown"),
         ({"name": "first"}, "exists already"),
         ({"friction": -1.0}, "friction"),
         ({"group": 1.5}, "group must be an integer"),
         ({"restitution": 2.0}, "restitution must be at most 1"),
+        ({"friction": (0.8, 0.01)}, "friction is one number, that of sliding"),
     ],
 )
 def test_what_is_refused(options, what):

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from vigym.engine import rotation
 from vigym.engine.kernels import quaternion as kernel
 from vigym.engine.kernels import small
+from vigym.engine.validation import unit_quaternion, unit_vector
 
 ROUND = 1e-15
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
@@ -352,3 +353,12 @@ def test_turned_by_keeps_the_digits_of_a_tiny_turn():
     phi = [1e-200, -2e-13, 3e-9]
     np.testing.assert_allclose(kernel.turned_by(phi), [1.0, *(0.5 * np.array(phi))], rtol=ROUND)
     assert kernel.turned_by([0.0, 0.0, 0.0]) == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("size", [1e-11, 1.0, 1e300])
+def test_normalising_twice_changes_nothing(size):
+    assert unit_vector((0.8, 0.6, 0.0), "it").tolist() == [0.8, 0.6, 0.0]
+    for value in np.random.default_rng(0).normal(size=(1000, 4)):
+        unit = unit_quaternion(size * value, "it")
+        assert np.linalg.norm(unit) == pytest.approx(1.0, abs=1e-15)
+        np.testing.assert_array_equal(unit_quaternion(unit, "it"), unit)

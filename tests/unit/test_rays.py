@@ -5,7 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vigym import Box, Capsule, Cylinder, HeightField, InputError, Mechanism, Plane, RangeFinder, Simulator, Sphere
+from vigym import (
+    Box,
+    Capsule,
+    Cylinder,
+    HeightField,
+    InputError,
+    Mechanism,
+    Mesh,
+    Plane,
+    RangeFinder,
+    Simulator,
+    Sphere,
+)
 from vigym.engine.collider import Collider
 from vigym.engine.polyhedra import Hull
 from vigym.engine.rays import _solids, cast
@@ -107,6 +119,21 @@ def test_along_axes_and_edges():
     for shape, origin, way, expected in cases:
         found = nearest([shape], np.array([origin]), way[None], 9.0)[0]
         assert found == pytest.approx(expected, abs=1e-12), (shape, origin)
+
+
+def test_meshes():
+    # the triangles of a field are seen as the field is; from behind, there is nothing to see
+    field = HeightField(RNG.uniform(0.0, 0.5, (7, 9)), (6.0, 5.0), position=(0.1, 0.2, 0.3), orientation=turns())
+    mesh = Mesh(*field.triangles(), closed=False, position=field.position, orientation=field.orientation)
+    up = rotation_matrix(np.array(field.orientation))[:, 2]
+    origins = RNG.uniform(-2.0, 2.0, (300, 3))
+    origins += (3.0 - origins @ up)[:, None] * up
+    aims = RNG.uniform(-2, 2, (300, 3)) - origins
+    directions = aims / np.linalg.norm(aims, axis=-1, keepdims=True)
+    found = nearest([mesh], origins, directions)
+    np.testing.assert_allclose(found, nearest([field], origins, directions), atol=1e-9)
+    assert (found < 50).sum() > 100
+    assert nearest([mesh], np.array([field.position]) - 0.3 * up, up[None])[0] == 0.0
 
 
 def test_triangles_of_a_hull_are_those_of_the_box():

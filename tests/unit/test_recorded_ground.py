@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import vigym
-from vigym import HeightField, InputError
+from vigym import HeightField, InputError, Mesh
 from vigym.engine.recorded_scene import mechanism_to_json, meshes_of, read_mechanism
 from vigym.view.pictures.camera import Camera
 from vigym.view.pictures.picture import Renderer
@@ -32,6 +32,24 @@ def test_recording_has_the_field_and_its_contacts(tmp_path):
     assert (told.size, told.color) == (field.size, field.color)
     assert len(seen) > 0
     assert np.array_equal(replay.contacts(-1).force, seen.force)
+
+
+def test_recording_has_the_mesh(tmp_path):
+    hill = HeightField(np.random.default_rng(0).uniform(0, 0.1, (5, 6)), (2.0, 2.0))
+    m = vigym.Mechanism()
+    m.add_collider("hill", "world", Mesh(*hill.triangles(), closed=False, color=(0.9, 0.1, 0.1)))
+    visual = Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+    m.add_body("ball", 1.0, shapes=[vigym.Sphere(0.1)], visuals=[visual], position=(0.3, 0, 0.6))
+    sim = vigym.Simulator(m)
+    with sim.record(tmp_path / "run.vigym"):
+        sim.step(repeat=41)
+    replay = vigym.Replay.load(tmp_path / "run.vigym")
+    told = replay.mechanism.colliders[0].shape
+    assert len(told.faces) == len(hill.triangles()[1])
+    assert told.color[:3] == (0.9, 0.1, 0.1)
+    assert np.array_equal(replay.contacts(-1).force, sim.contacts(0).force)
+    assert len(replay.contacts(-1)) > 0
+    assert parts_of(replay.mechanism, {}, ())[0].triangles is not None
 
 
 def test_large_fields_are_shown_coarser():

@@ -3,12 +3,14 @@
 from typing import Any
 
 import numpy as np
+from gymnasium.spaces import Dict
 from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecNormalize
 
 from vigym.engine.errors import InputError
-from vigym.envs.controllers.learned import LearnedPolicy
+from vigym.envs.controllers.learned import PARTS, LearnedPolicy
 
 
 def policy_of(model: BaseAlgorithm, **about: Any) -> LearnedPolicy:
@@ -28,7 +30,27 @@ def policy_of(model: BaseAlgorithm, **about: Any) -> LearnedPolicy:
     mean, scale, clip = np.zeros(size), np.ones(size), np.inf
     normalize = model.get_vec_normalize_env()
     if isinstance(normalize, VecNormalize) and normalize.norm_obs:
-        mean, scale = normalize.obs_rms.mean.copy(), np.sqrt(normalize.obs_rms.var + normalize.epsilon)
-        clip = normalize.clip_obs
+        means, variances = moments(normalize.obs_rms)
+        mean, scale, clip = means.copy(), np.sqrt(variances + normalize.epsilon), normalize.clip_obs
+    if isinstance(model.observation_space, Dict):
+        order = order_of(model.observation_space)
+        mean, scale, layers[0] = mean[order], scale[order], (layers[0][0][order], layers[0][1])
     activation = model.policy.activation_fn.__name__
     return LearnedPolicy(layers, activation, mean, scale, clip=clip, squash=isinstance(model, SAC), about=about)
+
+
+def moments(statistics: RunningMeanStd | dict[str, RunningMeanStd]) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of observations, of those with a goal in SB3's order of their parts."""
+    if isinstance(statistics, dict):
+        return (
+            np.concatenate([part.mean for part in statistics.values()]),
+            np.concatenate([part.var for part in statistics.values()]),
+        )
+    return statistics.mean, statistics.var
+
+
+def order_of(space: Dict) -> np.ndarray:
+    """Indices of SB3's inputs, which has the parts of an observation in the space's order, in vigym's."""
+    sizes = {name: part.shape[0] for name, part in space.items() if part.shape is not None}
+    starts = dict(zip(sizes, np.cumsum([0, *sizes.values()]), strict=False))
+    return np.concatenate([np.arange(starts[part], starts[part] + sizes[part]) for part in PARTS])

@@ -4,7 +4,8 @@ import math
 from inspect import signature
 from typing import Any
 
-from stable_baselines3 import PPO, SAC
+from gymnasium.spaces import Dict
+from stable_baselines3 import PPO, SAC, HerReplayBuffer
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.logger import Logger, TensorBoardOutputFormat
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
@@ -24,6 +25,7 @@ POSITIVE = ("n_steps", "batch_size", "n_epochs", "buffer_size", "train_freq")
 # Arguments of SB3's algorithms that `build` passes itself
 CHOSEN = ("policy", "env", "policy_kwargs", "seed", "device", "tensorboard_log", "_init_setup_model")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {"ppo": PPO, "sac": SAC}
+BUFFERS = {"HerReplayBuffer": HerReplayBuffer}
 
 
 def build(run: Run, *, append: bool = False) -> BaseAlgorithm:
@@ -46,10 +48,15 @@ def build(run: Run, *, append: bool = False) -> BaseAlgorithm:
                 raise InputError(f"activation_fn must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
             network["activation_fn"] = getattr(nn, activation)
         check_settings(ALGORITHMS[run.algo], settings)
+        if (buffer := settings.get("replay_buffer_class")) is not None:
+            if buffer not in BUFFERS:
+                raise InputError(f"replay_buffer_class must be one of {', '.join(BUFFERS)}, got {show(buffer)}")
+            settings["replay_buffer_class"] = BUFFERS[buffer]
         env: VecEnv = batch(run, append=append)
         if settings.pop("normalize", False):
             env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
-        return ALGORITHMS[run.algo]("MlpPolicy", env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
+        policy = "MultiInputPolicy" if isinstance(env.observation_space, Dict) else "MlpPolicy"
+        return ALGORITHMS[run.algo](policy, env, policy_kwargs=network, seed=run.seed, device="cpu", **settings)
     except InputError:  # of ours, which names what is wrong
         raise
     except (TypeError, ValueError, AssertionError, RuntimeError) as error:

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from stable_baselines3 import HerReplayBuffer
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
@@ -24,6 +26,7 @@ RECENT = ("ep_info_buffer", "ep_success_buffer")
 MONITOR = ("episode_returns", "episode_lengths", "episode_count")
 STATISTICS = ("obs_rms", "ret_rms")
 TRANSITIONS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+EPISODES = ("ep_start", "ep_length")  # of transitions, which hindsight experience replay has too
 
 
 def state_of(model: BaseAlgorithm) -> State:
@@ -52,7 +55,7 @@ def set_state(model: BaseAlgorithm, state: State) -> None:
     vars(model).update({name: deque(state["recent"][name], maxlen=model._stats_window_size) for name in RECENT})
     if (normalize := wrapper(model, VecNormalize)) is not None:
         for name in STATISTICS:
-            vars(getattr(normalize, name)).update(state["normalisation"][name])
+            set_moments(getattr(normalize, name), state["normalisation"][name])
         normalize.returns = state["normalisation"]["returns"]
     if isinstance(model, OffPolicyAlgorithm):
         set_transitions(model, state["replay"])
@@ -68,7 +71,8 @@ def check_attributes(model: BaseAlgorithm, attributes: State) -> None:
             raise ValueError(f"{name} is {show(attributes[name])}, not a count")
     for name in SEEN:
         value = attributes[name]
-        if value is not None and (not isinstance(value, np.ndarray) or value.shape[:1] != (model.n_envs,)):
+        parts = value.values() if isinstance(value, dict) else () if value is None else (value,)
+        if any(not isinstance(part, np.ndarray) or part.shape[:1] != (model.n_envs,) for part in parts):
             raise ValueError(f"{name} is {show(value)}, not an array of {model.n_envs} rows")
 
 
@@ -94,7 +98,21 @@ def variables(model: BaseAlgorithm) -> list[str]:
 
 def statistics(normalize: VecNormalize) -> State:
     """Means and variances of observations and returns, and returns so far of the episodes that run."""
-    return {name: dict(vars(getattr(normalize, name))) for name in STATISTICS} | {"returns": normalize.returns}
+    return {name: moments(getattr(normalize, name)) for name in STATISTICS} | {"returns": normalize.returns}
+
+
+def moments(of: Any) -> State:
+    """Contents of a RunningMeanStd, or of those of an observation's parts."""
+    return {part: moments(each) for part, each in of.items()} if isinstance(of, dict) else dict(vars(of))
+
+
+def set_moments(of: Any, state: State) -> None:
+    """Put a RunningMeanStd, or those of an observation's parts, where `moments` found them."""
+    if isinstance(of, dict):
+        for part, each in of.items():
+            set_moments(each, state[part])
+    else:
+        vars(of).update(state)
 
 
 def transitions(model: OffPolicyAlgorithm) -> State:
@@ -102,17 +120,33 @@ def transitions(model: OffPolicyAlgorithm) -> State:
     buffer = model.replay_buffer
     assert buffer is not None
     filled = buffer.buffer_size if buffer.full else min(buffer.pos + 1, buffer.buffer_size)
-    arrays = {name: getattr(buffer, name)[:filled] for name in TRANSITIONS if hasattr(buffer, name)}
-    return {"arrays": arrays, "pos": buffer.pos, "full": buffer.full}
+    arrays = {name: array[:filled] for name, array in arrays_of(buffer).items()}
+    kept = {"arrays": arrays, "pos": buffer.pos, "full": buffer.full}
+    return kept | {"begun": buffer._current_ep_start} if isinstance(buffer, HerReplayBuffer) else kept
+
+
+def arrays_of(buffer: ReplayBuffer) -> dict[str, np.ndarray]:
+    """All arrays of a replay buffer that have a row a transition, those of an observation's parts by themselves."""
+    arrays: dict[str, np.ndarray] = {}
+    for name in (*TRANSITIONS, *EPISODES):
+        value = getattr(buffer, name, None)
+        if isinstance(value, dict):
+            arrays |= {f"{name} {part}": array for part, array in value.items()}
+        elif value is not None:
+            arrays[name] = value
+    return arrays
 
 
 def set_transitions(model: OffPolicyAlgorithm, state: State) -> None:
     """Fill the replay buffer as `transitions` found it."""
     buffer = model.replay_buffer
     assert buffer is not None
+    known = arrays_of(buffer)
     for name, array in state["arrays"].items():
-        getattr(buffer, name)[: len(array)] = array
+        known[name][: len(array)] = array
     buffer.pos, buffer.full = state["pos"], state["full"]
+    if isinstance(buffer, HerReplayBuffer):
+        buffer._current_ep_start[:] = state["begun"]
 
 
 def wrapper(model: BaseAlgorithm, kind: type) -> Any:

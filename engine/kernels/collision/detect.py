@@ -24,7 +24,7 @@ from vigym.engine.kernels.simd import rows, shared
 
 FAST, PARTS = 0.2, 8  # of its size, what moves farther in a step may fly past; looks on the way
 OUT, BACK = 1.0, 2.0  # features that others have taken the place of; such as have come back
-BELOW = 0.06  # of the radii of solids that are apart, as far as they may be below a plane that is to part them
+LIFTED = 0.175  # of their way in a step, as far as solids that are apart may be below a plane that is to part them
 TRIES = 4  # parts of the way on which what solids have gone into is looked for
 
 
@@ -38,7 +38,7 @@ def is_near(m, t, couple, lane):
     reach = assumed[i, 0, lane] + assumed[j, 0, lane]
     a, b = along(m, t, first, i, 0.0, lane), along(m, t, second, j, 0.0, lane)
     if is_ground(kind[second]):
-        return is_close(m, second, a, (b[0], b[1]), bound[first, 0, 0], reach)
+        return is_close(m, kind[first], second, a, (b[0], b[1]), bound[first, 0, 0], reach)
     return watch.apart(kind[first], a, bound[first, 0, 0], kind[second], b, bound[second, 0, 0]) < reach
 
 
@@ -155,14 +155,16 @@ def replace_features(m, t, first, second, when, reach, count, lane):
         last = count + kinds.features(found[count:FOUND, :, lane], kind[first], a, a, kind[second], b, b, reach)
     known, changes, least = count, 0, allowed(m, first, second)
     beside = room_at(m, t, first, second, 0.0, lane) > -least
+    lift = LIFTED * relative_way(m, t, first, second, int(when / PATH), lane) if beside else 0.0
+    deep = max(least, min(lift, STRIDE * thickness(m, first, second)))
     for k in range(known, last):
         found[k, WHEN, lane] = when
         old = place_of(found, 0, known, found[k, KEY, lane], lane)
         radii = found[k, OWNER_RADIUS, lane] + found[k, PARTNER_RADIUS, lane]
         room = gap_now(m, t, first, second, k, lane)
-        new = old == known and room > -least
+        new = old == known and room > (-least if radii > 0.0 else -deep)
         found[k, GONE, lane] = 0.0 if new else OUT
-        found[k, FIRM, lane] = 1.0 if beside and room > (1.0 - BELOW) * radii else 0.0
+        found[k, FIRM, lane] = 1.0 if beside and radii - room < lift else 0.0
         if new or (old < known and found[old, GONE, lane] == OUT):
             changes += 1
     if changes == 0:

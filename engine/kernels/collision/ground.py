@@ -1,12 +1,11 @@
 """Solids and ground of triangles in a step: what detect.py and overlap.py ask (asking.py), compiled apart from them."""
 
 from vigym.engine.kernels.collision import ground_distance, over_ground, terrain
-from vigym.engine.kernels.collision.manifold import FOUND
-from vigym.engine.kernels.collision.poses import along
-from vigym.engine.kernels.collision.space import local, sub
+from vigym.engine.kernels.collision.manifold import FOUND, ROOM
+from vigym.engine.kernels.collision.poses import PATH, along
+from vigym.engine.kernels.collision.space import HULL, local, sub
+from vigym.engine.kernels.collision.tables import table_of
 from vigym.engine.kernels.simd import rows, shared
-
-ROOM = -1  # in the place of a row of `found`: asks for the distance
 
 
 @shared
@@ -34,20 +33,24 @@ def consult(m, t, first, second, when, reach, start, lane):
     body, kind = rows(m, "collider_body"), rows(m, "collider_kind")
     solid, base = along(m, t, first, body[first], when, lane), along(m, t, second, body[second], when, lane)
     frame, ground = (base[0], base[1]), ground_of(m, second)
-    solid = seen_from(frame, solid)
+    solid, h = seen_from(frame, solid), table_of(m, first)
     if start == ROOM:
-        return ground_distance.distance(kind[first], solid, ground, reach, False)
-    return 1.0 * over_ground.features(
-        rows(t, "found")[:FOUND, :, lane], start, kind[first], solid, ground, frame, reach
-    )
+        return ground_distance.distance(kind[first], h, solid, ground, reach, False)
+    later = solid
+    if when < PATH:  # the way of the velocities at hand; the ground is of the world
+        later = seen_from(frame, along(m, t, first, body[first], 1.0, lane))
+    found = rows(t, "found")[:FOUND, :, lane]
+    return 1.0 * over_ground.features(found, start, kind[first], h, solid, later, ground, frame, reach)
 
 
 @shared
-def is_close(m, second, solid, frame, bound, reach):
-    """False if a solid is farther than `reach` above ground `second`, or beyond its border; bound: radius of a ball
-    around it."""
+def is_close(m, kind, second, solid, frame, bound, reach):
+    """False if a solid of a kind is farther than `reach` above ground `second`, or beyond its border; bound: radius of
+    a ball around it."""
     p, axes, half, radius = seen_from(frame, solid)
     low = p[2] - radius - reach
     for k in range(3):
         low -= half[k] * abs(axes[k][2])
+    if kind == HULL:  # which has no half lengths
+        low = p[2] - bound - reach
     return terrain.is_close(ground_of(m, second), p, bound + reach, low)

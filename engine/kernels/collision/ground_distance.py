@@ -4,17 +4,29 @@ The depth is that of the deepest corner, end or centre below the surface; where 
 these, that by which the two must be parted at least.
 """
 
-from vigym.engine.kernels.collision.distance import crosses, extent, point_box, segments
+from vigym.engine.kernels.collision.distance import segments
+from vigym.engine.kernels.collision.hull_distance import AWAY
 from vigym.engine.kernels.collision.nearest import FAR, on_triangle, point_ground
+from vigym.engine.kernels.collision.polytope import (
+    corner_at,
+    edge_at,
+    inner,
+    lowest,
+    n_corners,
+    n_edges,
+    n_faces,
+    nearest_part,
+    normal_at,
+    offset,
+    radius_of,
+)
 from vigym.engine.kernels.collision.space import (
-    BOX,
     add,
     along,
-    corner,
     cross,
     dot,
-    edge,
     is_endless,
+    is_round,
     length,
     sub,
     times,
@@ -24,63 +36,61 @@ from vigym.engine.kernels.simd import shared
 
 
 @shared
-def separation(box, a, b, c):
-    """Room between a box and a triangle along the direction that parts them best: at most their distance."""
-    normal, best = normal_of(a, b, c), -FAR
-    for number in range(13):
-        if number == 0:
-            n = normal
-        elif number < 4:
-            n = box[1][number - 1]
-        else:
-            side = (number - 4) // 3
-            e = sub(b, a) if side == 0 else (sub(c, b) if side == 1 else sub(a, c))
-            n = cross(e, box[1][(number - 4) % 3])
+def separation(h, solid, a, b, c):
+    """Room between a solid with flat faces and a triangle along the direction that parts them best: at most their
+    distance."""
+    n = normal_of(a, b, c)
+    best = max(lowest(h, solid, n)[1] - dot(n, a), lowest(h, solid, times(-1.0, n))[1] + dot(n, a))
+    for f in range(n_faces(h)):
+        n = normal_at(h, solid, f)
+        best = max(best, min(dot(n, a), dot(n, b), dot(n, c)) - dot(n, solid[0]) - offset(h, f))
+    for e in range(n_edges(h)):
+        q, w, _ = edge_at(h, solid, e)
+        one, two = inner(h, solid, e, w, 0), inner(h, solid, e, w, 1)
+        for side in (sub(b, a), sub(c, b), sub(a, c)):
+            n = cross(side, w)
             size = length(n)
-            if size < 1e-6 * length(e):
+            if size < 1e-6 * length(side):
                 continue
-            n = times(1.0 / size, n)
-        x, y, z, at = dot(n, a), dot(n, b), dot(n, c), dot(n, box[0])
-        half = extent(box[1], box[2], n)
-        best = max(best, at - half - max(x, y, z), min(x, y, z) - at - half)
+            n = times((1.0 if dot(n, one) + dot(n, two) <= 0.0 else -1.0) / size, n)
+            if dot(n, one) <= AWAY and dot(n, two) <= AWAY:
+                best = max(best, min(dot(n, a), dot(n, b), dot(n, c)) - dot(n, q))
     return best
 
 
 @shared
-def triangle_box(box, a, b, c):
-    """Distance of a box and a triangle that do not overlap."""
+def triangle_hull(h, solid, a, b, c):
+    """Distance of a solid with flat faces and a triangle that do not overlap."""
     best = FAR
     for p in (a, b, c):
-        best = min(best, point_box(p, box))
-    for number in range(8):
-        p = corner(box, number)
+        best = min(best, nearest_part(h, solid, p)[2])
+    for k in range(n_corners(h)):
+        p = corner_at(h, solid, k)
         best = min(best, length(sub(p, on_triangle(p, a, b, c)[0])))
     for p, q in ((a, b), (b, c), (c, a)):
         size = length(sub(q, p))
-        e, middle = times(1.0 / size, sub(q, p)), times(0.5, add(p, q))
-        if crosses(middle, e, 0.5 * size, box):
-            return 0.0
-        for number in range(12):
-            r, k = edge(box, number), number // 4
-            s, t = segments(middle, e, 0.5 * size, r, box[1][k], box[2][k])
-            best = min(best, length(sub(along(middle, s, e), along(r, t, box[1][k]))))
+        side, middle = times(1.0 / size, sub(q, p)), times(0.5, add(p, q))
+        for e in range(n_edges(h)):
+            r, w, half = edge_at(h, solid, e)
+            s, t = segments(middle, side, 0.5 * size, r, w, half)
+            best = min(best, length(sub(along(middle, s, side), along(r, t, w))))
     return best
 
 
 @shared
-def box_ground(box, ground, enough, exact):
-    """Distance of a box; without `exact`, at most that."""
-    best, size = enough, length(box[2])
-    for number in range(8):
-        room, _ = point_ground(ground, corner(box, number), size, max(best, 0.0) + 2.0 * size)
+def hull_ground(h, solid, ground, enough, exact):
+    """Distance of a solid with flat faces; without `exact`, at most that."""
+    best, size = enough, radius_of(h)
+    for k in range(n_corners(h)):
+        room, _ = point_ground(ground, corner_at(h, solid, k), size, max(best, 0.0) + 2.0 * size)
         best = min(best, room)
-    near = window(ground, box[0], size + max(best, 0.0))
+    near = window(ground, solid[0], size + max(best, 0.0))
     k = following(ground, near, -1)
     while k >= 0:
         a, b, c = corners(ground, k)
-        room = separation(box, a, b, c)
+        room = separation(h, solid, a, b, c)
         if room < best:
-            best = min(best, triangle_box(box, a, b, c)) if exact and room > 0.0 else room
+            best = min(best, triangle_hull(h, solid, a, b, c)) if exact and room > 0.0 else room
         k = following(ground, near, k)
     return best
 
@@ -125,12 +135,13 @@ def round_ground(solid, ground, enough):
 
 
 @shared
-def distance(kind, solid, ground, enough, exact):
-    """Distance of a solid, placed in the ground's frame, m, or `enough` if it is not less.
+def distance(kind, h, solid, ground, enough, exact):
+    """Distance of a solid, placed in the ground's frame, m, or `enough` if it is not less. h: its polytope, if it has
+    flat faces.
 
-    Without `exact`, that of a box may be less where it is positive."""
+    Without `exact`, that of a solid with flat faces may be less where it is positive."""
     if is_endless(kind):
         return enough
-    if kind == BOX:
-        return min(box_ground(solid, ground, enough, exact), enough)
-    return min(round_ground(solid, ground, enough), enough)
+    if is_round(kind):
+        return min(round_ground(solid, ground, enough), enough)
+    return min(hull_ground(h, solid, ground, enough, exact), enough)

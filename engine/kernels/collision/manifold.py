@@ -36,6 +36,7 @@ FACE, EDGES, POINTS, LINE, RIM = 1.0, 2.0, 3.0, 4.0, 5.0
 CODE, SWAP, KEY, OWNER, PARTNER, PARTNER_WAY, OWNER_WAY, WHEN, GONE, COLUMNS = 0, 1, 2, 3, 6, 9, 12, 15, 16, 20
 OWNER_RADIUS, PARTNER_RADIUS, FIRM = 17, 18, 19
 FOUND = 128  # features of two solids, at most
+ROOM = -1  # in the place of a row of `found`: asks for the distance
 KEYS = 1 << 24  # more than there are for two solids
 SHALLOW, LEAST = 0.1, 1e-9  # sines of the angle at which edges cross: below, a point stands for the crossing; or none
 ALIGNED = 1e-2  # sine of the angle below which two capsules touch as parallel ones do: where they cross is anywhere

@@ -1,12 +1,14 @@
 """Points and triangles: the nearest point of a triangle, and of a whole ground (terrain.py)."""
 
-from vigym.engine.kernels.collision.space import along, dot, length, sub
-from vigym.engine.kernels.collision.terrain import corners, following, is_below, normal_of, window
+from vigym.engine.kernels.collision import height_field, mesh
+from vigym.engine.kernels.collision.space import MESH, along, dot, length, sub
+from vigym.engine.kernels.collision.terrain import corners, following, normal_of, window
 from vigym.engine.kernels.simd import shared
 
 FAR = 1e300
 INNER = 6  # part of a triangle: 0, 1, 2 a corner; 3, 4, 5 the side from corner 0, 1, 2 to the next one; 6 the face
 SAME = 1e-9  # of a distance: as near
+CLOSE = 1e-6  # m, where a search begins at least
 
 
 @shared
@@ -60,15 +62,37 @@ def nearest_in(ground, p, reach):
 
 
 @shared
-def point_ground(ground, p, first, enough):
-    """Distance of a point from a ground, negative under it, and the nearest triangle. If there is none within `enough`,
-    that, and -1. first: the distance within which it is looked for at first, m."""
+def search(ground, p, first, enough):
+    """The nearest triangle, or -1 if there is none within `enough`, and its distance. first: the distance within which
+    it is looked for at first, m."""
     reach, found, best = min(first, enough), -1, FAR
     while True:
         found, best = nearest_in(ground, p, reach)
         if best <= reach or reach >= enough:
             break
         reach = min(best if found >= 0 else 2.0 * reach, enough)
-    if found < 0 or best > enough:
-        return (-enough if is_below(ground, p) else enough), -1
-    return (-best if is_below(ground, p) else best), found
+    return (found, best) if best <= enough else (-1, best)
+
+
+@shared
+def is_below(ground, p, nearest, first):
+    """True if a point is under the surface. nearest: the nearest triangle, -1 if it must be looked for, from `first` on
+    (`search`)."""
+    if ground[0] != MESH:
+        return height_field.is_below(ground, p)
+    if nearest < 0:
+        nearest, _ = search(ground, p, max(first, CLOSE), FAR)
+        if nearest < 0:  # p is not a number
+            return False
+    a, b, c = corners(ground, nearest)
+    q, part = on_triangle(p, a, b, c)
+    return mesh.is_behind(ground, nearest, part, sub(p, q))
+
+
+@shared
+def point_ground(ground, p, first, enough):
+    """Distance of a point from a ground, negative under it, and the nearest triangle. If there is none within `enough`,
+    that, and -1. first: as of `search`."""
+    found, best = search(ground, p, first, enough)
+    room = best if found >= 0 else enough
+    return (-room if is_below(ground, p, found, first) else room), found

@@ -3,8 +3,9 @@
 A point with a radius (a sphere, an end of a capsule, a corner of a box) touches each part of the surface from which its
 distance is least, seen from all triangles around that part: a face, a ridge, a peak. So the edge between two triangles
 of one plane is no obstacle, nor are valleys, where both planes count; the plane beyond a valley is taken before it is
-reached. Capsules and boxes also touch with their lengths: ridges that cross them, and peaks below them. What tells a
-ridge or peak is again geometry alone: the direction in which the solid lies must lead away from all triangles around.
+reached. Capsules, boxes and hulls also touch with their lengths: ridges that cross them, and peaks below them. What
+tells a ridge or peak is again geometry alone: the direction in which the solid lies must lead away from all triangles
+around.
 
 Keys of planes are made of their directions, so that what rolls over one plane has one contact, whatever triangle it is.
 """
@@ -26,17 +27,26 @@ from vigym.engine.kernels.collision.manifold import (
     SWAP,
     note,
 )
-from vigym.engine.kernels.collision.nearest import FAR, INNER, on_triangle, point_ground
+from vigym.engine.kernels.collision.nearest import INNER, on_triangle, point_ground
+from vigym.engine.kernels.collision.polytope import (
+    corner_at,
+    edge_at,
+    edge_part,
+    face_corner,
+    n_corners,
+    n_edges,
+    nearest_part,
+    normal_at,
+    radius_of,
+)
+from vigym.engine.kernels.collision.ridges import CONE, LEVEL, inward, is_first, is_peak, is_ridge, keeps_off
 from vigym.engine.kernels.collision.space import (
-    BOX,
     add,
     along,
-    corner,
     cross,
     dot,
-    edge,
+    is_round,
     length,
-    local,
     sub,
     times,
     world,
@@ -44,7 +54,6 @@ from vigym.engine.kernels.collision.space import (
 from vigym.engine.kernels.collision.terrain import (
     corners,
     following,
-    is_below,
     neighbour,
     neighbours,
     normal_of,
@@ -53,11 +62,11 @@ from vigym.engine.kernels.collision.terrain import (
 )
 from vigym.engine.kernels.simd import shared
 
-LEVEL = 1e-9  # sine of the angle of two planes, and part of a length, that are taken for none
 SAME_WAY = 1e-6  # difference of unit vectors of one direction
 PARTS, WAYS = 4096, 1024  # keys of a part of a solid; of each kind of feature of it
+CORNERS = 512.0  # more than the numbers of corners
 SLOPES = 15  # steps from 0 to 1 in which keys tell directions apart
-CONE = 1e-6  # sine of the angle by which a direction may be beyond a ridge's cone
+BESIDE = 1e-3  # of a distance from a peak, by which a way must lead past it
 
 
 @shared
@@ -93,22 +102,6 @@ def put_face(found, first, n, base, frame, p, at, normal, own):
 
 
 @shared
-def is_first(a, b):
-    """True if this triangle handles the side from a to b, and not its neighbour."""
-    if a[0] != b[0]:
-        return a[0] < b[0]
-    return a[1] < b[1] if a[1] != b[1] else a[2] < b[2]
-
-
-@shared
-def inward(a, e, p):
-    """Unit vector from the line through a along e to p, across it."""
-    w = sub(p, a)
-    w = along(w, -dot(w, e), e)
-    return times(1.0 / max(length(w), 1e-300), w)
-
-
-@shared
 def place_key(p):
     """A number from 0 to WAYS - 1 that tells places apart, mostly."""
     mixed = p[0] * 157.31 + p[1] * 113.77 + p[2] * 71.93
@@ -117,8 +110,8 @@ def place_key(p):
 
 # ------------------------------------------------------------------------------------------------ points
 @shared
-def point_over(found, first, n, base, ground, frame, p, radius, reach):
-    """A point with a radius: planes, ridges and peaks that are near."""
+def point_over(found, first, n, base, ground, frame, p, then, radius, reach):
+    """A point with a radius: planes, ridges and peaks that are near. then: where its velocity would take it."""
     near, own, under, most = window(ground, p, radius + reach), n, False, radius + reach
     k = following(ground, near, -1)
     while k >= 0:
@@ -137,20 +130,20 @@ def point_over(found, first, n, base, ground, frame, p, radius, reach):
                     else:
                         under = True
                 elif part >= 3:
-                    n = side_below(found, first, n, base, ground, frame, k, part - 3, p, d, radius, reach, own)
+                    n = side_below(found, first, n, base, ground, frame, k, part - 3, p, then, d, radius, reach, own)
                 else:
-                    n = peak_below(found, first, n, base, ground, frame, k, part, p, d, radius, own)
+                    n = peak_below(found, first, n, base, ground, frame, k, part, p, then, d, radius, own)
         k = following(ground, near, k)
-    if under and is_below(ground, p):
-        _, k = point_ground(ground, p, most, most)
-        if k >= 0:
+    if under:
+        room, k = point_ground(ground, p, most, most)
+        if room < 0.0 and k >= 0:
             a, b, c = corners(ground, k)
             return put_face(found, first, own, base, frame, p, a, normal_of(a, b, c), own)
     return n
 
 
 @shared
-def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reach, own):
+def side_below(found, first, n, base, ground, frame, k, side, p, then, d, radius, reach, own):
     """The side of triangle k that is nearest to a point, d from it to the point: a ridge, or a valley whose other plane
     is nearer."""
     three = corners(ground, k)
@@ -169,10 +162,14 @@ def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reac
             return put_face(found, first, n, base, frame, p, a, normal, own)
         if beyond > 0.0 or not is_first(a, b):
             return n
-        if radius == 0.0:  # a point has no way around a ridge: the plane of which it is farther
+        if radius == 0.0:  # a point has no way around a ridge: the plane of which it stays farther
             other = normal_of(b, a, o)
-            if dot(other, sub(p, a)) > above:
+            if keeps_off(other, a, p, then) > keeps_off(normal, a, p, then):
                 return put_face(found, first, n, base, frame, p, a, other, own)
+    elif radius == 0.0 and above >= 0.0:  # beyond the border, there is nothing below
+        out = times(-1.0, inward(a, e, c))
+        if keeps_off(out, a, p, then) > keeps_off(normal, a, p, then):
+            return put_face(found, first, n, base, frame, p, a, out, own)
     if radius == 0.0:
         return put_face(found, first, n, base, frame, p, a, normal, own) if above >= 0.0 else n
     head = (LINE, 0.0, base + WAYS + place_key(add(a, b)))
@@ -180,15 +177,19 @@ def side_below(found, first, n, base, ground, frame, k, side, p, d, radius, reac
 
 
 @shared
-def peak_below(found, first, n, base, ground, frame, k, which, p, d, radius, own):
+def peak_below(found, first, n, base, ground, frame, k, which, p, then, d, radius, own):
     """The corner of triangle k that is nearest to a point, d from it to the point, if no triangle around is nearer."""
     v, far = corners(ground, k)[which], length(d)
     for number in range(neighbours(ground, k, which)):
         there, q = neighbour(ground, k, which, number)
         if there and dot(d, sub(q, v)) > LEVEL * far * length(sub(q, v)):
             return n
-    if radius == 0.0:
-        return put_face(found, first, n, base, frame, p, v, times(1.0 / far, d), own) if far > 0.0 else n
+    if radius == 0.0:  # the plane across its way past the peak
+        way = sub(then, p)
+        part = min(max(-dot(d, way) / max(dot(way, way), 1e-300), 0.0), 1.0)
+        past = along(d, part, way)
+        out = past if length(past) > BESIDE * far else d
+        return put_face(found, first, n, base, frame, p, v, times(1.0 / length(out), out), own) if far > 0.0 else n
     at = add(frame[0], world(frame[1], v))
     for row in range(own, n):
         if found[row, CODE] == POINTS and length(sub(at, partner_of(found, row))) == 0.0:
@@ -205,54 +206,6 @@ def partner_of(found, k):
 
 # ------------------------------------------------------------------------------------------------ ridges and peaks
 @shared
-def is_ridge(ground, k, side, way):
-    """True if a direction, across a side of triangle k, leads away from both triangles there, and these are not in one
-    plane."""
-    three = corners(ground, k)
-    a, b, c = three[side], three[(side + 1) % 3], three[(side + 2) % 3]
-    e = times(1.0 / length(sub(b, a)), sub(b, a))
-    inner, (there, o) = inward(a, e, c), opposite(ground, k, side)
-    if dot(way, inner) > CONE:
-        return False
-    if not there:
-        return True
-    over = inward(a, e, o)
-    return dot(way, over) <= CONE and dot(normal_of(a, b, c), over) < -LEVEL
-
-
-@shared
-def is_peak(ground, k, which, way):
-    """True if a corner of triangle k is the farthest point of the surface around it along a direction; among several
-    that are equally far, an outermost one."""
-    v, number = corners(ground, k)[which], neighbours(ground, k, which)
-    level = 0
-    for i in range(number):
-        there, q = neighbour(ground, k, which, i)
-        if there:
-            u = sub(q, v)
-            rise, size = dot(way, u), length(u)
-            if rise > LEVEL * size:
-                return False
-            level += 1 if rise > -CONE * size else 0
-    if level == 0:
-        return True
-    for i in range(number):  # one of which all others are on one side
-        there, q = neighbour(ground, k, which, i)
-        u = sub(q, v)
-        if there and dot(way, u) > -CONE * length(u):
-            on_left = True
-            for j in range(number):
-                other, q = neighbour(ground, k, which, j)
-                w = sub(q, v)
-                if i != j and other and dot(way, w) > -CONE * length(w):
-                    turn, size = dot(way, cross(u, w)), length(u) * length(w)
-                    on_left = on_left and (turn > LEVEL * size or (turn > -LEVEL * size and dot(u, w) > 0.0))
-            if on_left:
-                return True
-    return False
-
-
-@shared
 def known_partner(found, own, n, code, swap, at):
     """True if there already is a feature of that code at a point of the ground."""
     for k in range(own, n):
@@ -268,16 +221,17 @@ def known_partner(found, own, n, code, swap, at):
 def capsule_over(found, first, n, ground, frame, solid, reach):
     """A sphere, or a capsule: its ends, ridges that cross it, peaks beside it."""
     p, u, half, radius = solid[0], solid[1][2], solid[2][2], solid[3]
-    n = point_over(found, first, n, 0.0, ground, frame, along(p, -half, u), radius, reach)
+    low, high = along(p, -half, u), along(p, half, u)
+    n = point_over(found, first, n, 0.0, ground, frame, low, low, radius, reach)
     if half == 0.0:
         return n
-    n = point_over(found, first, n, 1.0 * PARTS, ground, frame, along(p, half, u), radius, reach)
+    n = point_over(found, first, n, 1.0 * PARTS, ground, frame, high, high, radius, reach)
     near, own, most = window(ground, p, half + radius + reach), n, radius + reach
-    low = p[2] - half * abs(u[2]) - most
+    bottom = p[2] - half * abs(u[2]) - most
     k = following(ground, near, -1)
     while k >= 0:
         three = corners(ground, k)
-        if max(three[0][2], three[1][2], three[2][2]) > low:
+        if max(three[0][2], three[1][2], three[2][2]) > bottom:
             for i in range(3):
                 a, b = three[i], three[(i + 1) % 3]
                 size = length(sub(b, a))
@@ -304,66 +258,61 @@ def capsule_over(found, first, n, ground, frame, solid, reach):
     return n
 
 
-# ------------------------------------------------------------------------------------------------ boxes
+# ------------------------------------------------------------------------------------------------ boxes and hulls
 @shared
-def peak_and_face(found, first, own, n, ground, frame, k, i, box, reach):
-    """Corner i of triangle k below a face of a box."""
-    v, (centre, axes, half, _) = corners(ground, k)[i], box
-    at = local(axes, sub(v, centre))
-    face, room, beyond = 0, -FAR, 0
-    for j in range(3):
-        if abs(at[j]) > half[j]:
-            beyond += 1
-        if abs(at[j]) - half[j] > room:
-            face, room = j, abs(at[j]) - half[j]
-    if beyond > 1 or room >= reach:
+def peak_and_face(found, first, own, n, ground, frame, k, i, h, solid, size, reach):
+    """Corner i of triangle k below a face of a solid."""
+    v = corners(ground, k)[i]
+    if length(sub(v, solid[0])) > size + reach:
         return n
-    out = times(1.0 if at[face] > 0.0 else -1.0, axes[face])
+    kind, face, room = nearest_part(h, solid, v)
+    if kind != 0 or room >= reach:
+        return n
+    out = normal_at(h, solid, face)
     if not is_peak(ground, k, i, times(-1.0, out)):
         return n
     if known_partner(found, own, n, FACE, 1.0, add(frame[0], world(frame[1], v))):
         return n
-    head = (FACE, 1.0, 16.0 * PARTS + place_key(v))
-    return put(found, first, n, head, frame, v, along(centre, half[face], out), out, out)
+    head = (FACE, 1.0, CORNERS * PARTS + place_key(v))
+    return put(found, first, n, head, frame, v, corner_at(h, solid, face_corner(h, face, 0)), out, out)
 
 
 @shared
-def ridge_and_edges(found, first, n, ground, frame, k, i, box, reach):
-    """Side i of triangle k, and edges of a box that cross it."""
+def ridge_and_edges(found, first, n, ground, frame, k, i, h, solid, reach):
+    """Side i of triangle k, and edges of a solid that cross it."""
     three = corners(ground, k)
     a, b = three[i], three[(i + 1) % 3]
     size = length(sub(b, a))
     e, middle = times(1.0 / size, sub(b, a)), times(0.5, add(a, b))
-    least = min(box[2][0], box[2][1], box[2][2])
-    for number in range(12):
-        p, j = edge(box, number), number // 4
-        u = box[1][j]
+    least = min(solid[2][0], solid[2][1], solid[2][2])
+    for number in range(n_edges(h)):
+        p, u, half = edge_at(h, solid, number)
         away = cross(e, u)
         across = length(away)
         if across > ALIGNED:
-            f1 = times(1.0 if number & 1 else -1.0, box[1][(j + 1) % 3])
-            f2 = times(1.0 if number & 2 else -1.0, box[1][(j + 2) % 3])
+            f1, f2 = normal_at(h, solid, edge_part(h, number, 2)), normal_at(h, solid, edge_part(h, number, 3))
             facing = -1.0 if dot(away, add(f1, f2)) > 0.0 else 1.0
-            way = times(facing / across, away)  # from the ground to the box
+            way = times(facing / across, away)  # from the ground to the solid
             gap = dot(way, sub(p, middle))
             if -least < gap < reach and dot(way, f1) <= CONE and dot(way, f2) <= CONE:
                 d, both = sub(middle, p), dot(e, u)
                 s = (dot(d, u) - both * dot(d, e)) / (1.0 - both * both)
                 r = (both * dot(d, u) - dot(d, e)) / (1.0 - both * both)
-                if abs(s) < box[2][j] and abs(r) < 0.5 * size and is_ridge(ground, k, i, way):
-                    head = (EDGES, 0.0, (17.0 + number) * PARTS + place_key(middle))
+                if abs(s) < half and abs(r) < 0.5 * size and is_ridge(ground, k, i, way):
+                    head = (EDGES, 0.0, (CORNERS + 1.0 + number) * PARTS + place_key(middle))
                     n = put(found, first, n, head, frame, p, middle, e, times(facing, u))
     return n
 
 
 @shared
-def box_over(found, first, n, ground, frame, box, reach):
-    """A box: its corners, ridges that cross its edges, peaks below its faces."""
-    for number in range(8):
-        n = point_over(found, first, n, number * PARTS, ground, frame, corner(box, number), 0.0, reach)
-    size = length(box[2])
-    near, own = window(ground, box[0], size + reach), n
-    low = box[0][2] - size - reach
+def hull_over(found, first, n, ground, frame, h, solid, later, reach):
+    """A solid with flat faces: its corners, ridges that cross its edges, peaks below its faces."""
+    for number in range(n_corners(h)):
+        p, then = corner_at(h, solid, number), corner_at(h, later, number)
+        n = point_over(found, first, n, 1.0 * number * PARTS, ground, frame, p, then, 0.0, reach)
+    size = radius_of(h)
+    near, own = window(ground, solid[0], size + reach), n
+    low = solid[0][2] - size - reach
     k = following(ground, near, -1)
     while k >= 0:
         three = corners(ground, k)
@@ -372,19 +321,20 @@ def box_over(found, first, n, ground, frame, box, reach):
                 border, o = opposite(ground, k, i)
                 bent = not border or dot(normal_of(*three), sub(o, three[i])) < -LEVEL * length(sub(o, three[i]))
                 if bent and (is_first(three[i], three[(i + 1) % 3]) or not border):
-                    n = ridge_and_edges(found, first, n, ground, frame, k, i, box, reach)
-                n = peak_and_face(found, first, own, n, ground, frame, k, i, box, reach)
+                    n = ridge_and_edges(found, first, n, ground, frame, k, i, h, solid, reach)
+                n = peak_and_face(found, first, own, n, ground, frame, k, i, h, solid, size, reach)
         k = following(ground, near, k)
     return n
 
 
 @shared
-def features(found, first, kind, solid, ground, frame, reach):
+def features(found, first, kind, h, solid, later, ground, frame, reach):
     """Features of a solid, placed in the ground's frame, into `found` from row `first`; returns the row after the last.
 
-    frame: origin and axes of the ground in the world."""
-    if kind == BOX:
-        return box_over(found, first, first, ground, frame, solid, reach)
+    h: its polytope, if it has flat faces. later: the solid where its velocity would take it. frame: origin and axes of
+    the ground in the world."""
+    if not is_round(kind):
+        return hull_over(found, first, first, ground, frame, h, solid, later, reach)
     last = capsule_over(found, first, first, ground, frame, solid, reach)
     for k in range(first, last):
         found[k, PARTNER_RADIUS if found[k, SWAP] > 0.5 else OWNER_RADIUS] = solid[3]

@@ -6,8 +6,7 @@ ends, and that nothing fast passes through something thin.
 
 from vigym.engine.kernels.collision import distance, manifold
 from vigym.engine.kernels.collision.asking import ask, is_asked
-from vigym.engine.kernels.collision.ground import ROOM
-from vigym.engine.kernels.collision.manifold import CODE, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, SWAP, WHEN
+from vigym.engine.kernels.collision.manifold import CODE, OWNER, OWNER_WAY, PARTNER, PARTNER_WAY, ROOM, SWAP, WHEN
 from vigym.engine.kernels.collision.poses import PATH, along, matrix_of, pose, three
 from vigym.engine.kernels.collision.space import BOX, CYLINDER, HULL, add, is_endless, length, sub, turn, turn_back
 from vigym.engine.kernels.simd import rows, shared

@@ -108,6 +108,16 @@ def inner(h, solid, e, u, side):
 
 
 @shared
+def radius_of(h):
+    """Radius of the least ball around the centre that holds the solid."""
+    most = 0.0
+    for k in range(n_corners(h)):
+        p = own_corner(h, k)
+        most = max(most, dot(p, p))
+    return most**0.5
+
+
+@shared
 def lowest(h, solid, n):
     """The corner that is lowest along n, and how far along n it is."""
     way = local(solid[1], n)

@@ -4,9 +4,10 @@
 has entered all that bounds it to where it first leaves one of these.
 """
 
+from vigym.engine.kernels.collision import mesh, nearest
+from vigym.engine.kernels.collision.height_field import columns, corners, is_below, lines, place
 from vigym.engine.kernels.collision.nearest import FAR
-from vigym.engine.kernels.collision.space import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, cross, dot, sub
-from vigym.engine.kernels.collision.terrain import columns, corners, is_below, lines, place
+from vigym.engine.kernels.collision.space import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE, cross, dot, sub
 from vigym.engine.kernels.simd import shared
 
 PARALLEL = 1e-300  # |d| along an axis below which a ray never crosses the planes across it
@@ -132,6 +133,36 @@ def field(ground, p, d):
         if not (0 <= c < across and 0 <= r < along):
             return FAR
     return FAR
+
+
+@shared
+def triangles(ground, p, d):
+    """A mesh; 0 from behind its surface."""
+    if nearest.is_below(ground, p, -1, 1.0):
+        return 0.0
+    best, leaves, node = FAR, ground[2][ground[4] + 3], 1
+    while node > 0:
+        low, high = mesh.box(ground, node)
+        enter, leave = 0.0, best
+        for k in range(3):
+            half = 0.5 * (high[k] - low[k])
+            stay_in = between(p[k] - low[k] - half, d[k], half * mesh.SLACK)
+            enter, leave = max(enter, stay_in[0]), min(leave, stay_in[1])
+        if enter > leave or mesh.is_empty(ground, node):
+            node = mesh.after(node)
+        elif node >= leaves:
+            a, b, c = mesh.corners(ground, node - leaves)
+            best = min(best, triangle(p, d, a, b, c))
+            node = mesh.after(node)
+        else:
+            node = 2 * node
+    return best
+
+
+@shared
+def ground(surface, p, d):
+    """Ground of triangles."""
+    return triangles(surface, p, d) if surface[0] == MESH else field(surface, p, d)
 
 
 @shared

@@ -5,7 +5,7 @@ A placed solid is (centre, axes, half, radius): axes are its three unit vectors 
 
 from vigym.engine.kernels.simd import shared
 
-SPHERE, CAPSULE, BOX, PLANE, CYLINDER, HULL, FIELD = range(7)
+SPHERE, CAPSULE, BOX, PLANE, CYLINDER, HULL, FIELD, MESH = range(8)
 
 
 @shared

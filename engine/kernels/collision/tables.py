@@ -2,8 +2,7 @@
 (asking.py), compiled apart from them."""
 
 from vigym.engine.kernels.collision import hull_distance, hulls, rounds
-from vigym.engine.kernels.collision.ground import ROOM
-from vigym.engine.kernels.collision.manifold import FOUND
+from vigym.engine.kernels.collision.manifold import FOUND, ROOM
 from vigym.engine.kernels.collision.poses import PATH, along
 from vigym.engine.kernels.simd import rows, shared
 
