@@ -78,7 +78,8 @@ class Followed(Linearised):
         others = [name for name in changes if name != "state"]
         none = np.zeros((self.source.num_envs, self._rows))
         parts = changes.get("state", none), np.concatenate([none[:, :0], *(changes[name] for name in others)], -1)
-        moved = self._moved(others, *(np.stack([part, np.zeros_like(part)]) for part in parts), envs)
+        bodies, seeds = (np.stack([part, np.zeros_like(part)]) for part in parts)
+        moved = self._moved(others, bodies, seeds, envs)
         return (moved[0] - moved[1])[:, : self._rows]
 
     @property

@@ -126,10 +126,10 @@ def draw(path: Path, seconds: float = 20.0) -> Path:
     left.legend(fontsize="small")
     left.grid(alpha=0.3)
     x, q = states["x"][:, 0], states["q"][:, 0, 1]
-    way = 2.0 * np.stack([q[:, 1] * q[:, 3] + q[:, 0] * q[:, 2], 0.5 - q[:, 1] ** 2 - q[:, 2] ** 2], -1)  # its z axis
+    up = 2.0 * np.stack([q[:, 1] * q[:, 3] + q[:, 0] * q[:, 2], 0.5 - q[:, 1] ** 2 - q[:, 2] ** 2], -1)  # its z axis
     for k in range(0, CONTROLS, 3):
         color, shift = plt.get_cmap("viridis")(k / CONTROLS), 0.06 * k
-        ends = x[k, 1, [0, 2]] + 0.5 * hopper.POLE_LENGTH * np.array([[-1.0], [1.0]]) * way[k]
+        ends = x[k, 1, [0, 2]] + 0.5 * hopper.POLE_LENGTH * np.array([[-1.0], [1.0]]) * up[k]
         right.plot(ends[:, 0] + shift, ends[:, 1], color=color)
         right.plot(x[k, 0, 0] + shift, x[k, 0, 2], "o", color=color)
     right.axhline(0.0, color="black", lw=1)

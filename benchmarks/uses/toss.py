@@ -79,7 +79,8 @@ def simulated(guess: Guess, starts: Array, measured: Array, gradients: bool = Fa
     """Simulate windows that start at `starts`, motions of the centre of mass (n, 13): the simulator, residuals
     (n, FRAMES, 6) and rotation matrices (n, FRAMES, 3, 3)."""
     sim = guess.simulator(len(measured))
-    sim.set_state(**{name: part[:, None] for name, part in parts(starts).items()})
+    start = {name: part[:, None] for name, part in parts(starts).items()}
+    sim.set_state(x=start["x"], q=start["q"], v=start["v"], w=start["w"])
     read = sim.rollout(steps=FRAMES - 1, repeat=SUBSTEPS, read=["x", "q"], gradients=gradients)
     x, q = (
         np.concatenate([first[None], read[name][:, :, 0]]).swapaxes(0, 1)
