@@ -86,11 +86,12 @@ BLOCKS = 1 << 40  # more than any field has
 
 # ------------------------------------------------------------------------------------------------ types
 class StoreType(types.Type):
-    """A store: lane count, ((name, inner shape, is_integer), ...), features of the mechanism, label; if `dual`, every
-    number of it is followed by its derivative, lanes by lanes."""
+    """A store: lane count, ((name, inner shape, is_integer), ...), features of the mechanism, label; how many of the
+    fields, which are the first ones, do not grow. If `dual`, every number of it is followed by its derivative, lanes by
+    lanes."""
 
     def __init__(self, layout, dual=False):
-        self.lanes, self.fields, self.features, self.label = self.layout = layout
+        self.lanes, self.fields, self.features, self.label, self.fixed = self.layout = layout
         self.dual, self.width = dual, 2 * self.lanes if dual else self.lanes
         # a short name: Numba writes the names of types into every symbol
         name = "Twofold" if dual else "Store"
@@ -98,7 +99,7 @@ class StoreType(types.Type):
 
     @property
     def key(self):
-        return self.lanes, self.fields, self.features, self.label, self.dual
+        return *self.layout, self.dual
 
 
 class IndexType(types.Type):

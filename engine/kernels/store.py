@@ -133,7 +133,7 @@ class Store:
         table = self.slab.ctypes.data + rows + columns
         self.table = np.ascontiguousarray(np.hstack([table, np.zeros((groups, len(late)), np.int64)]))
         self.address = self.table.ctypes.data
-        # name, shape of a block (None for a single number), whether integer
+        # name, shape of a block (None for a single number), whether integer; how many of these do not grow
         self.layout = (
             lanes,
             tuple((name, tuple(shape[1:]) if shape else None, False) for name, shape in floats.items())
@@ -148,6 +148,7 @@ class Store:
             ),
             features,
             label,
+            len(self.fields),
         )
         self.scalars = [name for name, shape, _ in self.layout[1] if shape is None]
         self.columns = {name: column for column, (name, _, _) in enumerate(self.layout[1])}

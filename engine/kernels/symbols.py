@@ -303,7 +303,7 @@ class Block:
 def field_address(builder, store, table, name):
     index = [field for field, _, _ in store.fields].index(name)
     load = builder.load(builder.gep(table, [ir.Constant(I64, index)]))
-    if not getattr(store.features, "touches", False):  # fields that grow are moved
+    if index < store.fixed:  # fields that grow are moved
         load.set_metadata("invariant.load", builder.module.add_metadata([]))
     return load
 
