@@ -86,7 +86,7 @@ def check(leg: Leg) -> None:
         "target": np.zeros((1, 1)),
     }
     fixed = {"mass": sim.parameter("mass"), "friction": sim.parameter("friction")}
-    units = {name: np.full_like(value, max(np.abs(value).max(), 1e-2)) for name, value in (controls | fixed).items()}
+    units = {name: np.maximum(np.abs(value), 1e-2) for name, value in controls.items()} | fixed
     ways = {name: unit * rng.uniform(0.5, 1.0, unit.shape) for name, unit in units.items()}
     saved, before = sim.save(), sim.state
 
