@@ -69,10 +69,10 @@ def failures(name: str, scene: Steps, before: bytes, repeat: int) -> Iterator[Fa
         yield Failure(name, *made, env)
 
 
-def measure(case: Case, steps: int, seed: int = 0, folder: Path | None = None) -> Count:
+def measure(case: Case, steps: int, seed: int = 0, folder: Path | None = None, num_envs: int = NUM_ENVS) -> Count:
     """Make at least so many steps; failures go into files of `folder`, if there is one."""
-    scene, count, saved = case.make(NUM_ENVS, seed), Counter[str](), 0
-    began, rounds = time.perf_counter(), -(-steps // NUM_ENVS)
+    scene, count, saved = case.make(num_envs, seed), Counter[str](), 0
+    began, rounds = time.perf_counter(), -(-steps // num_envs)
     for _ in range(rounds):
         before = scene.sim._lanes.saved() if folder else None
         repeat = scene.step()
@@ -88,7 +88,7 @@ def measure(case: Case, steps: int, seed: int = 0, folder: Path | None = None) -
                 (folder / f"{name}-{seed}-{saved}.pkl").write_bytes(pickle.dumps(failure._asdict()))
         scene.end()
     parts = count["failed"], count["relaxed"], count["cut"]
-    return Count(case, rounds * NUM_ENVS, *parts, time.perf_counter() - began)
+    return Count(case, rounds * num_envs, *parts, time.perf_counter() - began)
 
 
 def per_million(some: int, steps: int) -> str:
@@ -130,6 +130,7 @@ class Robustness:
     seed: of actions and randomisation
     save: folder for the failures, each the fields of a `Failure` as a pickled dict
     out: CSV file of the numbers of steps of each case
+    num_envs: environments of each case; fewer go farther in as many steps
     """
 
     steps: int = 100_000
@@ -137,6 +138,7 @@ class Robustness:
     seed: int = 0
     save: Path | None = None
     out: Path | None = None
+    num_envs: int = NUM_ENVS
 
     def run(self) -> int:
         """Print the tables; return the exit status, 1 if there are more failures than wanted."""
@@ -146,10 +148,10 @@ class Robustness:
         for case in cases():
             if self.only and not any(part in f"{case.kind}: {case.name}" for part in self.only):
                 continue
-            counts.append(measure(case, self.steps, self.seed, self.save))
+            counts.append(measure(case, self.steps, self.seed, self.save, self.num_envs))
+            if self.out is not None:
+                write_rows(self.out, table(counts))
             print(" | ".join(line(counts[-1])), f"| {counts[-1].seconds:.0f} s", file=sys.stderr, flush=True)
-        if self.out is not None:
-            write_rows(self.out, table(counts))
         told = [line(count) for count in counts if count.failed or count.relaxed or count.cut]
         print(classes(counts))
         print(markdown(["class", "case", "steps", "failed", "relaxed", "cut"], told), end="")

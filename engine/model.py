@@ -25,6 +25,7 @@ PER_AXIS = ("stiffness", "rest", "damping", "kp", "kd", "target", "target_veloci
 # Of Newton in an attempt; in those at the shortest parts of a step, after which nothing else is tried; and in all
 # rounds of lent sliding (kernels/lending.py)
 MAX_ITERATIONS, LAST_ITERATIONS, MOST_ITERATIONS = 40, 200, 600
+MAX_BETWEEN = 100  # where bodies may touch each other: searches that come near an end are stuck more often on the way
 WARM_START_FLOOR = 0.05  # in units of the usual sizes of a pair; of the first step, later ones learn theirs
 OUT_OF_REACH = 1.0  # m
 FEW = 50  # contacts of a body: each may carry its whole weight; of more, each has a share as its usual force
@@ -216,7 +217,8 @@ class Model:
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
-        m.max_iterations, m.last_iterations = MAX_ITERATIONS, LAST_ITERATIONS
+        m.max_iterations = MAX_BETWEEN if self.features.lends else MAX_ITERATIONS
+        m.last_iterations = LAST_ITERATIONS
         m.most_iterations = MOST_ITERATIONS if self.features.lends else LAST_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         m.group[:] = connected(self.mechanism)

@@ -51,7 +51,7 @@ def shake(t: Array) -> dict[str, Any]:
 
 def strike(sim: Simulator) -> None:
     """Shoot the cue ball at the others, 8 m/s."""
-    v = sim.state.v
+    v = sim.state.v.copy()
     v[:, 0, 0] = 8.0
     sim.set_state(v=v)
 

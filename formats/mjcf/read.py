@@ -245,7 +245,7 @@ def read_mjcf(
         axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops and sliders have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
-        _ignore_overlapping(mechanism, notes)
+        _ignore_overlapping(mechanism, geoms.of_robot(), notes)
     except MechanismError as cause:
         if isinstance(cause, MjcfError):
             raise
@@ -313,9 +313,9 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
     return tuple(found)
 
 
-def _ignore_overlapping(mechanism: Mechanism, notes: Notes) -> None:
-    """Let geoms of moving bodies that overlap in the file's pose pass through each other, and tell so in one remark."""
-    if pairs := ignore_overlapping(mechanism):
+def _ignore_overlapping(mechanism: Mechanism, of_robot: set[str], notes: Notes) -> None:
+    """Let geoms of a robot that overlap in the file's pose pass through each other, and tell so in one remark."""
+    if pairs := ignore_overlapping(mechanism, of_robot):
         shown = ", ".join(f"{first!r} and {second!r}" for first, second in pairs[:3])
         more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
         notes.change(f"geoms that overlap in the file's pose do not touch each other: {shown}{more}")

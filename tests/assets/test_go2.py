@@ -1,13 +1,12 @@
 """The Go2-class quadruped: published figures, what MuJoCo makes of it, and that it stands because it is held."""
 
-import mujoco
 import numpy as np
 import pytest
+from beside_mujoco import assert_same_robot
 from scipy.spatial.transform import Rotation
 
-from vigym import Simulator, read_mjcf, to_mjcf
+from vigym import Simulator
 from vigym.assets import go2
-from vigym.benchmarks.robot_files import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 
 # Principal axes of the other legs' hips, as the source gives them: they are those of mirror images
 HIPS = {
@@ -29,23 +28,7 @@ def test_masses_and_mirror_images():
 
 
 def test_mujoco_agrees():
-    m = go2.build(drive=False)
-    text = to_mjcf(m, integrator="implicitfast")
-    model, ours = compiled(text), read_mjcf(text)
-    for body in m.bodies:
-        b = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body.name)
-        assert model.body_mass[b] == pytest.approx(body.mass, rel=1e-12)
-        R = Rotation.from_quat(np.roll(model.body_iquat[b], -1)).as_matrix()
-        np.testing.assert_allclose(R @ np.diag(model.body_inertia[b]) @ R.T, body.inertia, rtol=1e-9, atol=1e-12)
-    sim, rng = simulator(ours, 0.01), np.random.default_rng(1)
-    for _ in range(5):
-        qpos, _ = random_state(model, rng)
-        qpos[2] += 3.0  # off the ground
-        assert pose_error(ours, model, sim, qpos) < 1e-9
-    qpos, qvel = random_state(model, rng)
-    qpos[2] += 3.0
-    found, expected = accelerations(ours, model, (qpos, qvel), random_ctrl(model, rng))
-    np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+    assert_same_robot(go2.build(drive=False), height=3.0)
 
 
 def test_it_stands_where_it_starts():

@@ -1,13 +1,11 @@
 """The Panda: poses of a public description, what MuJoCo makes of it, and that its fingers hold what they grip."""
 
-import mujoco
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
+from beside_mujoco import assert_same_robot
 
-from vigym import Simulator, load_urdf, read_mjcf, to_mjcf
+from vigym import Simulator, load_urdf
 from vigym.assets import panda
-from vigym.benchmarks.robot_files import accelerations, compiled, pose_error, random_ctrl, random_state, simulator
 from vigym.engine.rotation import rotate
 from vigym.envs.arms.base import scene
 
@@ -48,24 +46,7 @@ def test_poses_and_limits_are_those_of_the_public_description():
 
 
 def test_mujoco_agrees():
-    m = panda.build(drive=False)
-    text = to_mjcf(m, integrator="implicitfast")
-    model, ours = compiled(text), read_mjcf(text)
-    for body in m.bodies:
-        b = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body.name)
-        assert model.body_mass[b] == pytest.approx(body.mass, rel=1e-12)
-        R = Rotation.from_quat(np.roll(model.body_iquat[b], -1)).as_matrix()
-        np.testing.assert_allclose(R @ np.diag(model.body_inertia[b]) @ R.T, body.inertia, rtol=1e-9, atol=1e-12)
-    sim, rng = simulator(ours, 0.01), np.random.default_rng(1)
-    for _ in range(5):
-        qpos, _ = random_state(model, rng)
-        qpos[-1] = qpos[-2]  # the fingers
-        assert pose_error(ours, model, sim, qpos) < 1e-9
-    qpos, qvel = random_state(model, rng)
-    qpos[-1], qvel[-1] = qpos[-2], qvel[-2]
-    one, other = accelerations(ours, model, (qpos, qvel), random_ctrl(model, rng))
-    # 1e-3, of the largest; MuJoCo's coupling of the fingers is soft
-    np.testing.assert_allclose(one[:7], other[:7], atol=1e-3 * np.abs(other[:7]).max())
+    assert_same_robot(panda.build(drive=False), follows={8: 7})  # the fingers
 
 
 def test_home_is_where_it_starts_and_stays():
