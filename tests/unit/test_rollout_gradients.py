@@ -6,6 +6,7 @@ from scenes import box, change
 
 from vigym import InputError, Mechanism, Simulator, Sphere
 from vigym.assets import unitree_a1
+from vigym.engine import gradients
 from vigym.engine.rotation import from_rotation_vector, multiply
 
 ENVS, STEPS = 6, 10
@@ -277,3 +278,20 @@ def test_rebounds_in_a_rollout(cone):
         expected = (bar * (ends[0] - ends[1])).sum((0, 2, 3)) / (2 * eps)
         found = (pulled[name] * way).sum((0, 2, 3)) if name == "force" else pulled[name][:, 0]
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7, err_msg=name)
+
+
+def test_compiled_as_on_numpy():
+    """A loop: directions that are followed in lanes, against complex steps; jvp of them."""
+    sim, rng = Simulator(ring(), num_envs=6, tolerance=1e-10), np.random.default_rng(6)
+    sim.step(rng.normal(size=(6, sim.model.n_axes)))
+    sim.step(rng.normal(size=(6, sim.model.n_axes)))
+    found, names = sim.gradients("mass", "force", "last_dt"), ["state", "effort", "mass", "force", "last_dt"]
+    exact = gradients.gradients(sim, names, np.arange(6))
+    for name in names:
+        close = 1e-9 * np.abs(exact[name]).max(initial=1e-3)
+        np.testing.assert_allclose(
+            found[name].reshape(exact[name].shape), exact[name], rtol=0, atol=close, err_msg=name
+        )
+    way = rng.normal(size=(6, 36))
+    product = np.einsum("erc,ec->er", found.state, way)
+    np.testing.assert_allclose(sim.jvp(state=way), product, rtol=0, atol=1e-9 * np.abs(product).max())
