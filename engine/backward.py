@@ -11,6 +11,7 @@ from vigym.engine.controls import CONTROLS
 from vigym.engine.derivatives import (
     FAILED,
     OK,
+    REBOUND,
     RELAXED,
     UNCOVERED,
     WITHOUT,
@@ -24,6 +25,7 @@ from vigym.engine.derivatives import (
 from vigym.engine.derived import Pulled
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import UNKNOWNS
+from vigym.engine.inputs import ALONE
 from vigym.engine.linearised import BEFORE, Flow
 from vigym.engine.rollout import READ
 from vigym.engine.rotation import Array, conjugate, multiply
@@ -33,6 +35,7 @@ from vigym.engine.validation import batch, show, suggestion
 
 OF_JOINTS = {"joint_positions": "angle_after_bar", "joint_velocities": "rate_after_bar"}
 PLACES = {"x": slice(0, 3), "q": slice(3, 6), "v": slice(6, 9), "w": slice(9, 12)}  # among the 12 numbers of a body
+MOST_BYTES = 1 << 26  # of derivatives of single steps that are kept for further backward passes
 FOUND = ("v", "w", *UNKNOWNS, "converged", "substeps", "even")  # that a step has left, beside what was before it
 
 
@@ -41,6 +44,7 @@ class Backward:
 
     def __init__(self, sim: Stepped) -> None:
         self.sim = sim
+        self._due = np.zeros((sim.num_envs, 0))  # covector of impulses of which a rebound is due
 
     @cached_property
     def one(self) -> Derivatives:
@@ -57,6 +61,7 @@ class Backward:
         shape: tuple[int, ...] = (tape.steps, tape.num_envs)
         arrays = {name: np.zeros((*shape, one.size(name))) for name in stored(names) if name != "state"}
         before = np.zeros((1, tape.num_envs, one.size("state")))
+        self._due = np.zeros((tape.num_envs, one.size("due_impulse")))
         status = self._walk(tape, bars, arrays, before)
         if not worth(status).any():
             raise InputError(f"environment 0 has no gradients: {WITHOUT.get(str(status[0]), status[0])}")
@@ -72,7 +77,7 @@ class Backward:
         """Bars of the controls that were given, and of parameters, from those of every step."""
         if name not in CONTROLS:
             return array.sum(0)
-        return array if tape.repeat == 1 else array.reshape(-1, tape.repeat, *array.shape[1:]).sum(1)
+        return array.reshape(len(array) // tape.repeat, tape.repeat, *array.shape[1:]).sum(1)
 
     def _bars(self, tape: Tape, cotangent: ArrayLike | Mapping[str, ArrayLike]) -> dict[str, Array]:
         """Covectors of what is after every step, by the field of the kernels; checked."""
@@ -135,7 +140,8 @@ class Backward:
         inward += [flow(name, tape.after(name)) for name in ("h0", *FOUND) if name in tape.rows]
         inward += [flow(name, array) for name, array in tape.controls.items()]
         inward += [Flow(name, bar[part], order=-1) for name, bar in bars.items()]
-        outward = [out._replace(array=out.array[part], order=-1) for out in self.one.flows(arrays, arrays)]
+        known = [name for name in arrays if name not in ALONE]  # others come from single steps only
+        outward = [out._replace(array=out.array[part], order=-1) for out in self.one.flows(known, arrays)]
         same = np.lib.stride_tricks.as_strided(before, (end - first, *before.shape[1:]), (0, *before.strides[1:]))
         outward.append(Flow("before_bar", same))
         wide = not arrays.keys() <= {"effort"}
@@ -154,15 +160,32 @@ class Backward:
         """One step, which in the environments `envs` goes another way."""
         bar = bars["after_bar"][step] + before[0]
         self._run(tape, bars, arrays, before, step, step + 1)
-        tape.load(self.one.sim._lanes, step)
-        judged = self.one.judged()
-        if len(bars) > 1:
-            judged[envs] = UNCOVERED
+        names = ["state", *arrays, *(["due_impulse"] if self._due.size else [])]
+        key = (step, len(bars) > 1, *names)
+        if key not in tape.blocks:
+            found = self._blocks(tape, step, envs, names, len(bars) > 1)
+            if tape.block_bytes < MOST_BYTES:  # further passes, as those of Gauss and Newton, take them again
+                tape.blocks[key] = found
+        judged, some, blocks = tape.blocks.get(key) or found
         lost = envs & ~worth(judged)
         status[lost] = judged[lost]
-        some = np.flatnonzero(envs & worth(judged))
+        bar, self._due = np.concatenate([bar, self._due], -1), np.zeros_like(self._due)
         before[0, lost] = 0.0
-        if len(some):
-            for name, value in self.one.blocks(["state", *arrays], some).items():
-                target = before[0] if name == "state" else arrays[name][step]
-                target[some] = np.einsum("er,erc->ec", bar[some], value)
+        for name, value in blocks.items():
+            target = {"state": before[0], "due_impulse": self._due}.get(name)
+            target = arrays[name][step] if target is None else target
+            target[some] = np.einsum("er,erc->ec", bar[some], value)
+
+    def _blocks(
+        self, tape: Tape, step: int, envs: NDArray[np.bool_], names: Sequence[str], by_joints: bool
+    ) -> tuple[NDArray[np.str_], NDArray[np.int64], dict[str, Array]]:
+        """Status of one step, environments of `envs` that have derivatives, and these; none by joint coordinates."""
+        tape.load(self.one.sim._lanes, step)
+        judged = self.one.judged()
+        if by_joints:
+            judged[envs] = UNCOVERED
+        features = self.sim.model.features
+        if features.touches and features.bounce:  # contacts come and go: what is due is not followed
+            judged[envs & (self.one.sim._get("rebounds") > 0)] = REBOUND
+        some = np.flatnonzero(envs & worth(judged))
+        return judged, some, self.one.with_due(names, some) if len(some) else {}

@@ -1,6 +1,6 @@
 """Colliders of a batch of environments: distances, overlap, and what touches."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -232,18 +232,19 @@ def overlaps(model: Model, x: Array, q: Array) -> tuple[int, str, str, float] | 
     return int(k), colliders[a].name, colliders[b].name, float(-found[k, c])
 
 
-def ignore_overlapping(mechanism: Mechanism, with_world: bool = False) -> list[tuple[str, str]]:
+def ignore_overlapping(mechanism: Mechanism, of_robot: Collection[str] | None = None) -> list[tuple[str, str]]:
     """Let colliders of bodies that overlap where environments start pass through each other, and return their names.
 
     For loaders: in files of robots, solids of links that are no neighbours often overlap in the reference pose. Those
-    that overlap with the world are left as they are: a robot must not fall through a floor in which it starts; unless
-    `with_world` says that the world has nothing but parts of the robot.
+    that overlap with the world are left as they are: a robot must not fall through a floor in which it starts.
+    of_robot: names of the world's colliders that are parts of the robot, such as its base; None are all.
     """
     if not mechanism.couples:
         return []
     model = Model(mechanism)
     x, q, _ = coordinates.start(model)
-    kept = [(a, b) for a, b in model.couples if with_world or model.colliders[b].body != WORLD]
+    floor = {c.name for c in model.colliders if c.body == WORLD and of_robot is not None and c.name not in of_robot}
+    kept = [(a, b) for a, b in model.couples if model.colliders[b].name not in floor]
     couples = np.array(kept, np.int64).reshape(-1, 2)
     room = distances(model, x, q, couples)[0]
     pairs = [(model.colliders[a].name, model.colliders[b].name) for a, b in couples[room < -ALLOWED]]

@@ -1,9 +1,11 @@
 """Derivatives of the last step, as a user asks for them: Jacobians, covectors pulled back, changes pushed forward.
 
-The compiled kernels (linearised.py) give them for the price of a part of a step, or a few. What those do not know goes
-the slow way (gradients.py): loops, bodies that touch each other, drives and springs on three free rotations; and of any
-mechanism, steps with a rebound, or with even arms of joints (kernels/arms.py). Derivatives of a step that was cut are
-the product of those of its parts (retraced.py); backward.py has those of rollouts.
+The compiled kernels of linearised.py give them for the price of a part of a step, or a few. What those do not know is
+followed one direction after the other (followed.py), compiled, too: loops, bodies that touch each other, drives and
+springs on three free rotations; and of any mechanism, steps with a rebound, or with even arms of joints
+(kernels/arms.py). The rest goes the slow way (gradients.py): shapes of contacts as inputs of such steps, and simulators
+that are not compiled. Derivatives of a step that was cut are the product of those of its parts (retraced.py);
+backward.py has those of rollouts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +20,7 @@ from vigym.engine import inputs as given
 from vigym.engine import parameters
 from vigym.engine.derived import Gradients, Pulled
 from vigym.engine.errors import InputError
+from vigym.engine.followed import Followed
 from vigym.engine.linearised import Flow, Linearised
 from vigym.engine.retraced import Parts, Retraced
 from vigym.engine.rotation import Array
@@ -33,7 +36,7 @@ WITHOUT = {
     PARTS: "its last step was made in parts, which could not be found again",
     SEVERAL_STEPS: "the last call made several steps: sim.rollout(repeat=..., gradients=True) and sim.rollout_vjp",
     LOWERED: "the rebound in its last step was lowered, not to create energy",
-    REBOUND: "a rebound in a mechanism whose bodies may touch, or whose joints have armature",
+    REBOUND: "a rebound in a mechanism whose joints have armature, or, in a rollout, one between bodies",
 }
 WORD = "<U9"
 NOBODY = np.zeros(0, np.int64)
@@ -52,6 +55,11 @@ class Derivatives:
     def lanes(self) -> Linearised:
         """The compiled kernels; their memory is made when it is first needed."""
         return Linearised(self.sim.model, self.sim._lanes)
+
+    @cached_property
+    def _followed(self) -> Followed | None:
+        """Kernels for what those do not know, if there are any."""
+        return Followed(self.sim) if self.sim.compiled else None
 
     @cached_property
     def _retraced(self) -> Retraced:
@@ -76,7 +84,7 @@ class Derivatives:
         if features.bounce:
             rebounds = get("rebounds") > 0
             found[slow.lowered(self.sim)] = LOWERED
-            if features.touches or features.armature:
+            if features.armature:
                 found[rebounds] = REBOUND
         if lanes.steps > 1:
             found[substeps > 1] = SEVERAL_STEPS
@@ -103,15 +111,33 @@ class Derivatives:
 
     def blocks(self, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
         """Derivatives that the kernels do not give, of the environments `envs`: (len(envs), 12 n_bodies, numbers)."""
+        rows = self.size("state")
+        return {name: value[:, :rows] for name, value in self.with_due(names, envs).items()}
+
+    def with_due(self, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
+        """The same, (len(envs), 12 n_bodies + n_due, numbers): then, of impulses of which a rebound is due after the
+        step, on which the next one depends."""
         whole = np.array([env not in self._parts for env in envs], bool)
-        found = {name: np.zeros((len(envs), self.size("state"), self.size(name))) for name in names}
+        rows = self.size("state") + self.size("due_impulse")
+        found = {name: np.zeros((len(envs), rows, self.size(name))) for name in names}
         if whole.any():
-            for name, value in slow.gradients(self.sim, names, envs[whole]).items():
-                if name in found:
-                    found[name][whole] = value
+            for name, value in self._of_whole_steps(names, envs[whole]).items():
+                found[name][whole] = value
         for k in np.flatnonzero(~whole):
             for name, value in self._retraced.blocks(self._parts[int(envs[k])], names).items():
                 found[name][k] = value
+        return found
+
+    def _of_whole_steps(self, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
+        """The same of steps that were not cut."""
+        shapes = list(names) if self._followed is None else [name for name in names if name in given.OF_SHAPES]
+        found = {}
+        if shapes:
+            of_shapes = slow.gradients(self.sim, shapes, envs)
+            found = {name: of_shapes[name] for name in shapes}
+        others = [name for name in names if name not in shapes]
+        if others and self._followed is not None:
+            found |= self._followed.jacobians(others, envs)
         return found
 
     # -------------------------------------------------------------------------------------------- inputs
@@ -321,6 +347,11 @@ class Derivatives:
             inward = [Flow(fields[name], array[None]) for name, array in arrays.items() if array.size]
             self.lanes.push(1, inward, [Flow("after_dot", moved)])
         envs = self.slow_ones(status)
+        if self._followed is not None and len(envs):
+            whole = np.setdiff1d(envs, list(self._parts))
+            envs = np.setdiff1d(envs, whole)
+            if len(whole):
+                moved[0, whole] = self._followed.change(arrays, whole)
         if len(envs):
             blocks = self.blocks(list(arrays), envs)
             moved[0, envs] = sum(np.einsum("erc,ec->er", blocks[name], arrays[name][envs]) for name in arrays)

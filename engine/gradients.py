@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.inputs import entries
-from vigym.engine.kernels import body, contact, impact, integrator, joint, layout
+from vigym.engine.inputs import size as size_of
+from vigym.engine.kernels import body, cone, contact, impact, integrator, joint, layout
 from vigym.engine.kernels.interior_point import even_arms, factorize, look_back, measure, residual, start, substitute
 from vigym.engine.kernels.linear import blunt_axis, blunt_contact
 from vigym.engine.kernels.quaternion import matrix, matvec, store
@@ -43,12 +44,13 @@ INTEGERS = ("room", "columns_of")  # of the state store, which are not of enviro
 
 def gradients(sim: Stepped, names: Sequence[str], envs: NDArray[np.int64]) -> dict[str, Array]:
     """Derivatives of the last step of the environments `envs` by "state" and by the inputs `names`: (len(envs),
-    12 n_bodies, numbers of the input), each as the state store has it."""
-    bodies = 12 * sim.model.n_bodies
+    12 n_bodies + n_due, numbers of the input), each as the state store has it; of the next state, then of impulses of
+    which a rebound is due after the step."""
+    bodies, due = 12 * sim.model.n_bodies, size_of(sim.model, "due_impulse")
     steps = {name: entries(sim.model, name) for name in names if name != "state"}
     flat = [step for group in steps.values() for step in group]
     fields = {name: sim._get(name) for name in sim._lanes.store.fields if name not in INTEGERS}
-    columns = np.zeros((len(envs), bodies, bodies + len(flat)))
+    columns = np.zeros((len(envs), bodies + due, bodies + len(flat)))
     size = 1 if sim.model.touches else max(1, MOST_LANES // (columns.shape[-1] + 1))
     for first in range(0, len(envs), size):
         part = envs[first : first + size]
@@ -65,7 +67,7 @@ def lowered(sim: Stepped) -> NDArray[np.bool_]:
 
 def _columns(sim: Stepped, first: int, fields: dict[str, Array], steps: Sequence[Step]) -> Array:
     """Derivatives of the next state of some environments, from number `first` on, by all inputs, (environments,
-    12 n_bodies, inputs). Those whose bodies may touch come one at a time: each has contacts of its own."""
+    12 n_bodies + n_due, inputs). Those whose bodies may touch come one at a time: each has contacts of its own."""
     model, envs = sim.model, len(fields["x"])
     n, inputs = model.n_bodies, 12 * model.n_bodies + len(steps)
     lanes = envs * (inputs + 1)
@@ -91,7 +93,12 @@ def _columns(sim: Stepped, first: int, fields: dict[str, Array], steps: Sequence
     out = np.zeros((lanes, n, 12))
     for i in range(n):
         out[:, i] = next_state(s, t, real_t, i)
-    columns = out.reshape(envs, inputs + 1, 12 * n)
+    rows = [out.reshape(lanes, -1)]
+    if model.features.bounce:
+        contact.direct_contact(m, real_s, real_t)
+        begun = lanes_of(fields["struck"], inputs + 1)[:, 0] > 0
+        rows.append(np.where(begun, sim.dt * real_t.cda[:, cone.NORMAL], 0.0).T)
+    columns = np.concatenate(rows, -1).reshape(envs, inputs + 1, -1)
     return np.swapaxes(columns[:, :-1] - columns[:, -1:], 1, 2)
 
 
@@ -133,17 +140,27 @@ def at_kept(s: Group, t: Group, prefix: str) -> None:
         if name in ("la", "lb"):  # pairs that take no part are not kept
             kept = np.where(kept > 0, kept, 1.0)
         setattr(t, name, np.where(rebounds, kept, getattr(t, name)))
+    for name in ("ca", "cb") if s.features.touches else ():
+        kept = getattr(t, f"kept_{prefix}_{name}").real
+        setattr(t, f"touch_{name}", np.where(rebounds, kept, getattr(t, f"touch_{name}")))
 
 
 def pass_on(m: Group, stores: Stores, prefix: str, times: int) -> None:
     """Perturb what a phase has kept as its unknowns change: velocities, and the numbers of contacts."""
-    (s, _), (real_s, real_t) = stores
+    (s, t), (real_s, real_t) = stores
     contact.direct_contact(m, real_s, real_t)
     V = np.array([body.tangent(real_t, i).rates(list(real_t.y[i])) for i in range(m.n_bodies)])
     for name, change in (("V", V), ("ca", real_t.cda), ("cb", real_t.cdb)):
-        by_env = change.reshape(*change.shape[:-1], -1, times)
-        step = (by_env - by_env[..., -1:]).reshape(change.shape)
-        setattr(s, f"{prefix}_{name}", getattr(s, f"{prefix}_{name}").real + 1j * STEP * step)
+        move(s, f"{prefix}_{name}", change, times)
+    for name in ("ca", "cb") if m.features.touches else ():
+        move(t, f"kept_{prefix}_{name}", getattr(real_t, f"touch_cd{name[1]}"), times)
+
+
+def move(store: Group, name: str, change: Array, times: int) -> None:
+    """Perturb a field by a change, less that of the lane without a perturbation."""
+    by_env = change.reshape(*change.shape[:-1], change.shape[-1] // times, times)
+    step = (by_env - by_env[..., -1:]).reshape(change.shape)
+    setattr(store, name, getattr(store, name).real + 1j * STEP * step)
 
 
 def lanes_of(value: Array, times: int) -> Array:

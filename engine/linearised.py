@@ -40,6 +40,8 @@ class Flow(NamedTuple):
 class Linearised:
     """Kernels, and the memory that they need, for the derivatives of what is in `lanes`."""
 
+    flags: tuple[str, ...] = FLAGS
+
     def __init__(self, model: Model, lanes: Lanes) -> None:
         self.lanes, self.states = lanes, lanes.store
         self.before = exchanged(self.states, [(name, f"old_{name}") for name in BEFORE])
@@ -66,7 +68,7 @@ class Linearised:
 
     def _run(self, plan, function, turns: int, inward, outward, flags: Mapping[str, bool]) -> None:
         for store in self.scratch:
-            for name in FLAGS:
+            for name in self.flags:
                 getattr(store, name)[...] = float(flags.get(name, False))
             for name in self._written:
                 getattr(store, name)[...] = 0.0

@@ -217,8 +217,7 @@ class Model:
         m.axis_length[:, 0] = np.where(self.joint_table.is_slide, 1.0, length)
         for name in layout.COUNTS:
             setattr(m, name, getattr(self.sizes, name))
-        m.max_iterations = MAX_BETWEEN if self.features.lends else MAX_ITERATIONS
-        m.last_iterations = LAST_ITERATIONS
+        m.max_iterations, m.last_iterations = MAX_BETWEEN if self.features.lends else MAX_ITERATIONS, LAST_ITERATIONS
         m.most_iterations = MOST_ITERATIONS if self.features.lends else LAST_ITERATIONS
         m.order[:], m.joint_kind[:] = self.tree.order, self.kinds
         m.group[:] = connected(self.mechanism)
@@ -291,8 +290,7 @@ class Model:
 
     @property
     def wedged(self) -> np.ndarray:
-        """Mask of bodies that friction may hold, alone or through others: their planes do not all face the same way
-        (n_bodies,)."""
+        """Mask of bodies (n_bodies,) that friction may hold: the planes of their part do not all face the same way."""
         parts = connected(self.mechanism)
         facing: dict[int, set[tuple[float, ...]]] = {}
         for contact in self.mechanism.contacts:

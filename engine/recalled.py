@@ -3,7 +3,7 @@
 import numpy as np
 
 from vigym.engine.kernels.collision import links, slots
-from vigym.engine.kernels.collision.fields import SHAPE
+from vigym.engine.kernels.collision.fields import SHAPE, phase_fields
 from vigym.engine.kernels.collision.manifold import KEYS
 from vigym.engine.kernels.store import Group
 from vigym.engine.lanes import Lanes
@@ -38,8 +38,10 @@ def recall_contacts(lanes: Lanes, env: int, m: Group, s: Group, t: Group) -> Non
         t.touch_present[slot], t.touch_new[slot], t.touch_key[slot] = 1.0, 0.0, key
         for name in ("feature", *SHAPE):
             getattr(t, f"touch_{name}")[slot] = memory[f"memory_{name}"][slot][:, None]
-        for name in ("ca", "cb", "impulse"):
+        for name in ("ca", "cb", "impulse", *(phase_fields(t.features))):
             getattr(t, f"kept_{name}")[slot] = memory[f"memory_{name}"][slot][:, None]
+        if t.features.bounce:  # as it was before the step
+            t.kept_struck[slot], t.kept_came[slot] = memory["memory_due"][slot], memory["memory_came"][slot]
     t.n_slots, t.n_near = len(keys), near + 1
     links.order(m, s, t, 0)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from vigym.engine.derivatives import Derivatives
 
 SAME = 1e-5  # relative; parts that are not those of the step lead elsewhere by far more
+ONE = np.zeros(1, np.int64)  # the number of the only environment
 OF_TWIN = ("real", "room", "columns_of")  # fields that are not an environment's
 
 
@@ -73,22 +74,29 @@ class Retraced:
         return Parts(saved[1:], lengths, status)
 
     def blocks(self, parts: Parts, names: Sequence[str]) -> dict[str, Array]:
-        """Derivatives of the whole step, (12 n_bodies, numbers) of each input."""
+        """Derivatives of the whole step, (12 n_bodies + n_due, numbers) of each input; see `Derivatives.with_due`."""
         twin, one = self.one.sim, self.one
         assert isinstance(twin, Twin)
-        ahead = np.eye(one.size("state"))
+        rows = one.size("state")
+        ahead = np.eye(rows + one.size("due_impulse"))
         found = {name: np.zeros((len(ahead), one.size(name))) for name in names}
+        wanted = [*(["due_impulse"] if len(ahead) > rows else []), *(name for name in names if name != "state")]
+        wanted = list(dict.fromkeys(wanted))
         for saved, length in zip(reversed(parts.saved), reversed(parts.lengths), strict=True):
             twin._lanes.restore(saved)
             twin.set_length(length)
-            part = one.jacobians(["state", *(name for name in names if name != "state")])
+            if len(ahead) > rows:
+                part = {name: value[0] for name, value in one.with_due(["state", *wanted], ONE).items()}
+            else:
+                part = one.jacobians(["state", *wanted])
             for name in names:
                 if name in KEPT:  # before the first part
                     found[name] = ahead @ part[name]
                 elif name != "state":
                     found[name] += ahead @ part[name]
-            ahead = ahead @ part["state"]
-        return found | ({"state": ahead} if "state" in names else {})
+            both = [part["state"], part["due_impulse"]] if len(ahead) > rows else [part["state"]]
+            ahead = ahead @ np.hstack(both)
+        return found | ({"state": ahead[:, :rows]} if "state" in names else {})
 
 
 def same(sim: Stepped, env: int, twin: Twin) -> bool:

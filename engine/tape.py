@@ -27,6 +27,7 @@ class Tape:
 
     controls: those of every step, by name, (steps, num_envs, *shape)
     repeat: steps with the same controls
+    blocks: derivatives of single steps that backward passes have found, for further ones
     rows: fields (steps + 1, num_envs, numbers) before the first step and after each; a few of them if whole states are
     kept, as bytes, in `saves`
     """
@@ -36,6 +37,7 @@ class Tape:
         self.controls = {name: array.copy() for name, array in controls}
         self.is_whole = not Linearised.covers(model)
         self.saves: list[bytes] = []
+        self.blocks: dict[tuple[object, ...], tuple[Any, Any, dict[str, Array]]] = {}  # derivatives of single steps
         self._lanes, self._slab = lanes, lanes.store.slab.copy()
         names: tuple[str, ...] = (*TOLD, "q")
         if not self.is_whole:
@@ -50,6 +52,11 @@ class Tape:
         """Memory that it takes."""
         arrays = *self.rows.values(), *self.controls.values(), self._slab
         return sum(array.nbytes for array in arrays) + sum(map(len, self.saves))
+
+    @property
+    def block_bytes(self) -> int:
+        """Memory of the derivatives of single steps."""
+        return sum(value.nbytes for _, _, found in self.blocks.values() for value in found.values())
 
     @property
     def tracks(self) -> list[Track]:
@@ -79,6 +86,8 @@ class Tape:
         if self.is_whole:
             return self.told("converged") > 0
         odd = (self.told("substeps") != 1) | (self.told("even") > 0) | (self.told("rebounds") > 0)
+        if "struck" in self.rows:  # on which the next step depends
+            odd |= (self.after("struck") > 0).any(-1)
         return odd & (self.told("converged") > 0)
 
     def rewind(self, lanes: Lanes) -> None:

@@ -1,7 +1,8 @@
-"""The fields of the scratch store of derivatives: those of a step (layout.py), and what linear.py, pullback.py,
-joint_bars.py and pushforward.py add to them."""
+"""The fields of the scratch stores of derivatives: those of a step (layout.py), and what linear.py, pullback.py,
+joint_bars.py and pushforward.py, or differentials.py, add to them."""
 
-from vigym.engine.kernels.layout import scalars, scratch_fields
+from vigym.engine.kernels.collision.fields import growing_fields, scratch_integers
+from vigym.engine.kernels.layout import described, scalars, scratch_fields
 from vigym.engine.kernels.store import Store
 
 BAR_AXES = (
@@ -55,3 +56,27 @@ def gradient_fields(features, size):
 def gradient_store(features, size, lanes, dtype=float):
     """A scratch store for derivatives of mechanisms that linear.py knows."""
     return Store("t", lanes, 1, features, scratch_fields(features, size) | gradient_fields(features, size), {}, dtype)
+
+
+def differential_store(features, size, lanes, seeds):
+    """A scratch store for differentials.py, which follows directions of the state and of so many other numbers."""
+    n = size.n_bodies
+    fields = {
+        # lanes whose derivatives are asked for, and that have made one whole step; the phase of a rebound, and whether
+        # there is anything left to do
+        **scalars("wanted sound number left"),
+        "before_dot": (n, 12),
+        "seed": (seeds, 1),
+        "after_dot": (n, 12),
+        "due_dot": (size.n_contacts if features.bounce else 0, 1),  # of impacts whose rebound comes next
+    }
+    integers = {
+        # addresses: of dual stores and of the numbers of the one of states, of the states' own numbers, of seeds; bytes
+        # of a group's numbers, and of a number; how many numbers and seeds there are, and of which number each seed is
+        **scalars("dual_state dual_scratch dual_numbers states seeds pitch row n_numbers n_seeds"),
+        "slot": (seeds,),
+    }
+    growing = {}
+    if features.touches:
+        integers, growing = integers | scratch_integers(size), growing_fields(features)
+    return described(Store("t", lanes, 1, features, scratch_fields(features, size) | fields, integers, float, growing))

@@ -365,6 +365,8 @@ def strike_contact(kind, m, s, t, c):
     approach = maximum(approach, select(on(s.rebounds), thrown, 0.0))
     lands = contact.pressed(m, s, t, c, vec(t.ca[c]), vec(t.cb[c])) & less(slow, approach)
     lay = contact.pressed(m, s, t, c, vec(s.ca[c]), vec(s.cb[c])) & (~on(s.fresh))
+    if kind == BETWEEN:  # for derivatives; contacts with the ground have `old_struck`
+        s.due[c][0] = due
     new = lands & (on(s.rebounds) | ((~lay) & (~less(0.0, due)))) & less(0.0, s.restitution[c][0])
     s.struck[c][0] = select(good, select(new, t.h * t.ca[c][cone.NORMAL], 0.0), due)
     s.came[c][0] = select(good & new, approach, s.came[c][0])

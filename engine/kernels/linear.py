@@ -57,10 +57,14 @@ def begin(m, s, t):
     t.cold = t.relax = t.todo = t.onwards = t.stride = t.even = 0.0
     if m.features.bounce:
         t.phase = 0.0
-    single = on(s.converged) & on(s.real) & less(0.5, s.substeps) & less(s.substeps, 1.5)
-    t.sound = select(single, 1.0, 0.0)
+    t.sound = select(whole_step(s), 1.0, 0.0)
     for k in range(6):
         t.y[world][k] = t.lam[world][k] = 0.0
+
+
+def whole_step(s):
+    """The lanes that have made one step, whole."""
+    return on(s.converged) & on(s.real) & less(0.5, s.substeps) & less(s.substeps, 1.5)
 
 
 @each_body

@@ -52,8 +52,10 @@ from vigym.engine.kernels.symbols import (
     maximum,
     minimum,
     on,
+    real,
     rint,
     select,
+    slope,
     sqrt,
 )
 
@@ -69,10 +71,12 @@ __all__ = [
     "maximum",
     "minimum",
     "on",
+    "real",
     "rint",
     "rows",
     "select",
     "shared",
+    "slope",
     "sqrt",
     "store_type",
 ]
@@ -83,16 +87,19 @@ BLOCKS = 1 << 40  # more than any field has
 # ------------------------------------------------------------------------------------------------ types
 class StoreType(types.Type):
     """A store: lane count, ((name, inner shape, is_integer), ...), features of the mechanism, label; how many of the
-    fields, which are the first ones, do not grow."""
+    fields, which are the first ones, do not grow. If `dual`, every number of it is followed by its derivative, lanes by
+    lanes."""
 
-    def __init__(self, layout):
-        self.lanes, self.fields, self.features, self.label, self.fixed = layout
+    def __init__(self, layout, dual=False):
+        self.lanes, self.fields, self.features, self.label, self.fixed = self.layout = layout
+        self.dual, self.width = dual, 2 * self.lanes if dual else self.lanes
         # a short name: Numba writes the names of types into every symbol
-        super().__init__(name="Store" + hashlib.sha256(repr(layout).encode()).hexdigest()[:12])
+        name = "Twofold" if dual else "Store"
+        super().__init__(name=name + hashlib.sha256(repr(layout).encode()).hexdigest()[:12])
 
     @property
     def key(self):
-        return self.lanes, self.fields, self.features, self.label, self.fixed
+        return *self.layout, self.dual
 
 
 class IndexType(types.Type):
@@ -193,7 +200,7 @@ class _AnyLaneTemplate(AbstractTemplate):
 
 @lower_builtin(any_lane, StoreType, types.StringLiteral)
 def _any_lane(context, builder, sig, args):
-    value = getattr(Fields(builder, sig.args[0], args[0]), sig.args[1].literal_value).value
+    value = real(getattr(Fields(builder, sig.args[0], args[0]), sig.args[1].literal_value)).value
     lanes = sig.args[0].lanes
     mask = builder.fcmp_unordered("!=", value, constant(0.0, lanes))
     bits = builder.bitcast(mask, ir.IntType(lanes))

@@ -76,6 +76,11 @@ class Geoms:
             self.notes.change(f"{len(over)} pairs of a cylinder and a height field: they do not touch")
         self._tell_pairs(mechanism, {pair: there[pair] for pair in there if pair not in over})
 
+    def of_robot(self) -> set[str]:
+        """Names of the geoms that stand still and belong to a body, such as the base of an arm."""
+        model, fixed = self.model, self.rigid.leader
+        return {self.names[g] for g in range(model.ngeom) if (b := int(model.geom_bodyid[g])) and not fixed[b]}
+
     def _pairs(self) -> dict[tuple[int, int], float]:
         """Geoms that may touch, the smaller number first, with the friction of both."""
         model, rigid = self.model, self.rigid

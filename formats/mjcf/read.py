@@ -1,6 +1,7 @@
 """MJCF files: `load_mjcf` gives a mechanism, `read_mjcf` also maps to MuJoCo's coordinates and controls."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -10,9 +11,11 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vigym.engine import coordinates
 from vigym.engine.collisions import ignore_overlapping
 from vigym.engine.errors import InputError, MechanismError
 from vigym.engine.mechanism import Mechanism
+from vigym.engine.model import Model
 from vigym.engine.rotation import conjugate, cross, from_rotation_vector, rotate, to_rotation_vector
 from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
@@ -70,6 +73,7 @@ class MjcfModel:
     _sensors: tuple[SensorPlan, ...]
     _axes: Axes
     _drives: Actuators
+    _open: Model | None  # without the joints that close loops
     _lifts: tuple[tuple[int, Array, Array], ...]  # gravity compensation: body, force (world), place (body frame)
 
     def joint_state(self, qpos: ArrayLike, qvel: ArrayLike | None = None) -> dict[str, Array]:
@@ -96,7 +100,20 @@ class MjcfModel:
             x[..., i, :] = p[..., a : a + 3] + rotate(turn, com)
             w[..., i, :] = spin = u[..., d + 3 : d + 6]
             v[..., i, :] = u[..., d : d + 3] + rotate(turn, cross(spin, np.broadcast_to(com, spin.shape)))
+        if self._open is not None:
+            positions = self._closed(self._open, positions, x, q)
         return {"positions": positions, "velocities": velocities, "x": x, "q": q, "v": v, "w": w}
+
+    def _closed(self, tree: Model, given: Array, x: Array, q: Array) -> Array:
+        """The same joint coordinates, with those of joints that close loops, which tell where the file's joints are."""
+        n, bodies = tree.n_axes, len(tree.mechanism.bodies)
+        poses = [part.reshape(-1, *part.shape[-2:]).copy() for part in (x, q)]
+        flat = given.reshape(-1, given.shape[-1]).copy()
+        there = coordinates.forward(tree, flat[:, :n], *(part[:, :bodies] for part in poses))
+        for part, value in zip(poses, there, strict=True):
+            part[:, :bodies] = value
+        flat[:, n:] = coordinates.positions(Model(self.mechanism), *poses)[:, n:]
+        return flat.reshape(given.shape)
 
     def coordinates(self, sim: Simulator) -> tuple[Array, Array]:
         """MuJoCo's qpos (num_envs, nq) and qvel (num_envs, nv) of a simulator's state."""
@@ -239,13 +256,14 @@ def read_mjcf(
     try:
         axes = add_bodies(mechanism, model, rigid, Acting(drives, tendons), notes)
         sensors = read_sensors(model, rigid, {joint.child: joint.name for joint in mechanism.joints}, notes)
+        tree = deepcopy(mechanism)
         if not {"EQUALITY", "CONSTRAINT"} & flags:
             add_equalities(mechanism, model, rigid, axes, notes)
         add_sliders(mechanism, model, tendons.several, axes, notes)
         axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops and sliders have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
-        _ignore_overlapping(mechanism, notes)
+        _ignore_overlapping(mechanism, geoms.of_robot(), notes)
     except MechanismError as cause:
         if isinstance(cause, MjcfError):
             raise
@@ -267,9 +285,11 @@ def read_mjcf(
         _sensors=sensors,
         _axes=axes,
         _drives=drives,
+        _open=Model(tree) if len(mechanism.joints) > len(tree.joints) + len(tendons.several) else None,
         _lifts=_lifts(model, rigid, mechanism),
     )
     _set_targets(found)
+    found = replace(found, not_converted=(*found.not_converted, *_start_within_limits(found)))
     if notes.changes:
         more = f" (and {len(notes.changes) - 5} more, see .warnings)" if len(notes.changes) > 5 else ""
         warn(f"{name}: {'; '.join(notes.changes[:5])}{more}", MjcfWarning, stacklevel=2)
@@ -313,12 +333,29 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
     return tuple(found)
 
 
-def _ignore_overlapping(mechanism: Mechanism, notes: Notes) -> None:
-    """Let geoms of moving bodies that overlap in the file's pose pass through each other, and tell so in one remark."""
-    if pairs := ignore_overlapping(mechanism):
+def _ignore_overlapping(mechanism: Mechanism, of_robot: set[str], notes: Notes) -> None:
+    """Let geoms of a robot that overlap in the file's pose pass through each other, and tell so in one remark."""
+    if pairs := ignore_overlapping(mechanism, of_robot):
         shown = ", ".join(f"{first!r} and {second!r}" for first, second in pairs[:3])
         more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
         notes.change(f"geoms that overlap in the file's pose do not touch each other: {shown}{more}")
+
+
+def _start_within_limits(found: MjcfModel) -> list[str]:
+    """Start at the first keyframe if closing loops takes the file's pose beyond limits of joints; return a remark."""
+    if found._open is None or not found.keyframes:
+        return []
+    model = Model(found.mechanism)
+    phi, slack = coordinates.start(model)[2][0], 1e-6  # rad or m
+    if not ((phi < model.per_axis("lower") - slack) | (phi > model.per_axis("upper") + slack)).any():
+        return []
+    name, key = next(iter(found.keyframes.items()))
+    positions, first = found.joint_state(key.qpos)["positions"], 0
+    for joint in found.mechanism.joints:
+        if joint.n_free:
+            found.mechanism.replace_joint(joint.name, start=positions[first : first + joint.n_free])
+        first += joint.n_free
+    return [f"environments start at keyframe {name!r}: loops, once closed, are beyond limits in the file's pose"]
 
 
 def _set_targets(found: MjcfModel) -> None:

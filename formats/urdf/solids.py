@@ -102,4 +102,4 @@ def add_solids(
                     shape=placed(shape, there),
                     friction=friction if link.friction is None else link.friction,
                 )
-    return ignore_overlapping(mechanism, with_world=True)
+    return ignore_overlapping(mechanism)

@@ -218,9 +218,9 @@ def test_colliders_that_overlap_where_a_robot_starts_are_ignored():
         m.add_body(f"{k}", mass=1.0, shapes=shapes, position=(0.0, 0, z))
     m.add_joint("0-1", "revolute", "0", "1", parent_anchor=(0, 0, 0.15))
     before = set(m.couples)
-    assert ignore_overlapping(m) == [("1", "2"), ("1 1", "2 1")]
+    assert ignore_overlapping(m, ()) == [("1", "2"), ("1 1", "2 1")]
     names = [collider.name for collider in m.colliders]
     assert {(names[i], names[j]) for i, j in before - set(m.couples)} == {("1", "2"), ("1 1", "2 1")}
-    assert ignore_overlapping(m) == []
+    assert ignore_overlapping(m, ()) == []
     with pytest.raises(StateError, match="'0' and 'ground'"):  # nobody should fall through the floor
         Simulator(m, compiled=False).step()

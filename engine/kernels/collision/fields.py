@@ -7,7 +7,7 @@ from vigym.engine.kernels.cone import CONES
 from vigym.engine.kernels.store import Growing
 
 SHAPE = ("code", "swap", "radius", "rim", "firm")  # of a feature, beside its points and directions, see between.py
-STRUCK = ("struck", "came")  # of an impact that calls for a rebound, see impact.py
+STRUCK = ("struck", "came", "due")  # of an impact that calls for a rebound, see impact.py
 PHASES = ("settled", "steady")
 BITS = 62  # of an integer that are used
 COLUMNS_OF = {"columns_of": (2 * len(NAMES),)}  # see handle.py
@@ -103,7 +103,7 @@ def memory_fields(features):
     floats = {"key": (1,), "ca": (cone_pairs,), "cb": (cone_pairs,), "impulse": (3,)}
     floats |= {"point": (3,), "normal": (3,), "gap": (1,), "feature": (12,)} | dict.fromkeys(SHAPE, (1,))
     if features.bounce:
-        floats |= dict.fromkeys(STRUCK, (1,))
+        floats |= dict.fromkeys(STRUCK, (1,)) | phase_fields(features)
     return {"memory": Growing({f"memory_{name}": shape for name, shape in floats.items()})}
 
 

@@ -3,7 +3,7 @@
 from vigym.engine.kernels.collision import ground_distance, over_ground, terrain
 from vigym.engine.kernels.collision.manifold import FOUND, ROOM
 from vigym.engine.kernels.collision.poses import PATH, along
-from vigym.engine.kernels.collision.space import HULL, local, sub
+from vigym.engine.kernels.collision.space import HULL, is_round, local, sub
 from vigym.engine.kernels.collision.tables import table_of
 from vigym.engine.kernels.simd import rows, shared
 
@@ -37,7 +37,7 @@ def consult(m, t, first, second, when, reach, start, lane):
     if start == ROOM:
         return ground_distance.distance(kind[first], h, solid, ground, reach, False)
     later = solid
-    if when < PATH:  # the way of the velocities at hand; the ground is of the world
+    if when < PATH and not is_round(kind[first]):  # the way of the velocities at hand; the ground is of the world
         later = seen_from(frame, along(m, t, first, body[first], 1.0, lane))
     found = rows(t, "found")[:FOUND, :, lane]
     return 1.0 * over_ground.features(found, start, kind[first], h, solid, later, ground, frame, reach)

@@ -251,3 +251,8 @@ def keep(m, s, t, slot, k, lane):
     if rows(m, "bounces")[0]:
         rows(s, "memory_struck")[k, 0, lane] = rows(t, "kept_struck")[slot, 0, lane]
         rows(s, "memory_came")[k, 0, lane] = rows(t, "kept_came")[slot, 0, lane]
+        rows(s, "memory_due")[k, 0, lane] = rows(t, "kept_due")[slot, 0, lane]
+        copy_block(rows(t, "kept_settled_ca"), slot, rows(s, "memory_settled_ca"), k, lane, False)
+        copy_block(rows(t, "kept_settled_cb"), slot, rows(s, "memory_settled_cb"), k, lane, False)
+        copy_block(rows(t, "kept_steady_ca"), slot, rows(s, "memory_steady_ca"), k, lane, False)
+        copy_block(rows(t, "kept_steady_cb"), slot, rows(s, "memory_steady_cb"), k, lane, False)
