@@ -5,7 +5,7 @@ import pytest
 from apart import follow
 
 from vigym import Box, Capsule, Mechanism, Simulator, Sphere
-from vigym.benchmarks.touching.parts import about, add
+from vigym.benchmarks.touching.parts import about, add, random_turn
 
 FAST = {
     "ball": (Sphere(0.0025), (1, 0, 0, 0), (0, 0, 0)),
@@ -56,3 +56,17 @@ def test_a_small_stack_at_any_step(dt):
     sim = Simulator(m, dt=dt)
     follow(sim, 100)
     assert sim.state.x[0, :, 2] == pytest.approx(0.1 + 0.2 * np.arange(4), abs=4e-4)
+
+
+@pytest.mark.parametrize("masses", [(1e-2, 1e2), (1e-4, 1e3)])
+def test_a_heavy_ball_falls_on_a_light_box(masses):
+    # the box, askew, has to carry what its own weight tells nothing of
+    m, rng, L = Mechanism(), np.random.default_rng(1), 0.1
+    m.add_ground(friction=0.6)
+    rng.permutation(2)
+    shapes = Box((0.5 * L, 0.4 * L, 0.3 * L)), Sphere(0.2 * L)
+    for k, (shape, mass) in enumerate(zip(shapes, masses, strict=True)):
+        place = L * np.array([rng.uniform(-0.1, 0.1), rng.uniform(-0.1, 0.1), 0.7 + 0.9 * k])
+        add(m, f"b{k}", shape, place, random_turn(rng), mass=mass, friction=0.6)
+    sim = Simulator(m, dt=0.01 * np.sqrt(L / 0.5))
+    follow(sim, 60, whole=False)

@@ -20,6 +20,8 @@ from vigym.engine.kernels.collision.space import sub
 from vigym.engine.kernels.collision.space import turn_back as back
 from vigym.engine.kernels.simd import rows, shared
 
+THROUGH = 0.01  # of the usual force of a third body: a light one may lie between a heavy one and the ground
+
 
 @shared
 def write_slot(m, s, t, slot, couple, near, k, lane):
@@ -94,14 +96,17 @@ def three_of(found, k, column, lane):
 @shared
 def weigh(m, s, t, slot, i, j, lane):
     """Usual sizes of a contact between bodies i and j (or the world): those of the lighter one, which may have to carry
-    the heavier one."""
+    the heavier one, and, through it, others."""
     mass, usual, nominal, n = rows(s, "mass"), rows(m, "usual"), rows(m, "nominal_mass"), rows(m, "n_bodies")[0]
     light = i if j == n or mass[i, 0, lane] <= mass[j, 0, lane] else j
     heavy = i if j == n or mass[i, 0, lane] >= mass[j, 0, lane] else j
     heft = rows(s, "heft")[light, 0, lane]
     rows(t, "touch_mass")[slot, 0, lane] = mass[light, 0, lane]
     rows(t, "touch_heft")[slot, 0, lane] = heft
-    rows(t, "pair_contact_force_scale")[slot, 0, lane] = usual[heavy, 0, 0] * (rows(s, "heft")[heavy, 0, lane] / heft)
+    most = usual[heavy, 0, 0] * rows(s, "heft")[heavy, 0, lane]
+    for k in range(n):
+        most = max(most, THROUGH * usual[k, 0, 0] * rows(s, "heft")[k, 0, lane])
+    rows(t, "pair_contact_force_scale")[slot, 0, lane] = most / heft
     rows(t, "pair_contact_acceleration")[slot, 0, lane] = usual[light, 1, 0]
     own = mass[light, 0, lane] / nominal[light, 0, 0]
     rows(t, "pair_contact_weight")[slot, 0, lane] = usual[light, 3, 0] * (own / heft)
