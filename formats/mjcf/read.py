@@ -205,7 +205,7 @@ class MjcfModel:
 
     def activations(self, sim: Simulator) -> Activations:
         """Activations of the file's actuators on a simulator, which stand between controls and forces:
-        `activations = model.activations(sim)`, then `sim.step(**model.controls(activations(ctrl), sim))` at each step.
+        `activations = ours.activations(sim)`, then `sim.step(**ours.controls(activations(ctrl), sim))` at each step.
         """
         return Activations(self._drives.dynamics, sim.num_envs, len(self.actuators), sim.dt)
 
