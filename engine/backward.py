@@ -17,12 +17,11 @@ from vigym.engine.derivatives import (
     WITHOUT,
     WORD,
     Derivatives,
-    finished,
     stored,
     without,
     worth,
 )
-from vigym.engine.derived import Pulled
+from vigym.engine.derived import Pulled, finished
 from vigym.engine.errors import InputError
 from vigym.engine.gradients import UNKNOWNS
 from vigym.engine.inputs import ALONE

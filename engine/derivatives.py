@@ -10,7 +10,6 @@ backward.py has those of rollouts.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from sys import getrefcount
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,14 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from vigym.engine import gradients as slow
 from vigym.engine import inputs as given
 from vigym.engine import parameters
-from vigym.engine.derived import Gradients, Pulled
+from vigym.engine.derived import UNSEEN, Gradients, Pulled, finished, references, reused, written
 from vigym.engine.errors import InputError
 from vigym.engine.followed import Followed
 from vigym.engine.linearised import Flow, Linearised
 from vigym.engine.retraced import Parts, Retraced
 from vigym.engine.rotation import Array
 from vigym.engine.twin import Stepped, Twin
-from vigym.engine.validation import batch, choice, show, words
+from vigym.engine.validation import batch, choice, words
 
 # How the last step of an environment went, and what its derivatives are worth
 OK, RELAXED, NONE, FAILED, PARTS, LOWERED, REBOUND = "ok", "relaxed", "none", "failed", "parts", "lowered", "rebound"
@@ -361,19 +360,6 @@ class Derivatives:
         return written({"out": moved[0]}, {"out": out})["out"]
 
 
-def finished(found: dict[str, Array], status: NDArray[np.str_], out: Pulled | None) -> Pulled:
-    """Bars and status, in the memory of `out` if there is any."""
-    pulled = Pulled(found)
-    pulled.status = status
-    if out is None:
-        return pulled
-    if not isinstance(out, Pulled):
-        raise InputError(f"out must be what an earlier call returned, got {show(out)}")
-    written(pulled, out)
-    out.status = status
-    return out
-
-
 def stored(names: Sequence[str]) -> list[str]:
     """The inputs of which derivatives are found; those of others follow from them."""
     return list(dict.fromkeys("force" if name == "gravity" else name for name in names))
@@ -391,32 +377,3 @@ def without(status: NDArray[np.str_], arrays: Iterable[Array]) -> None:
     if none.any():
         for array in arrays:
             array[none] = 0.0
-
-
-def references(memory: Mapping[str, Array]) -> list[int]:
-    """Return how many references there are to each array, views of it among them."""
-    return [getrefcount(array) for array in memory.values()]
-
-
-UNSEEN = references({"": np.zeros(1)})[0]  # of an array that nobody has but the memory
-
-
-def reused(out: Gradients, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
-    """The memory of earlier derivatives by the same inputs."""
-    if not isinstance(out, Gradients):
-        raise InputError(f"out must be what an earlier call returned, got {show(out)}")
-    if {name: array.shape for name, array in out.memory.items()} != dict(shapes):
-        raise InputError(f"out must have derivatives by the same inputs: {', '.join(shapes)}")
-    return out.memory
-
-
-def written(found: Mapping[str, Array], out: Mapping[str, Array]) -> Mapping[str, Array]:
-    """Write arrays into those that are given, which must fit."""
-    if not isinstance(out, Mapping) or out.keys() != found.keys():
-        raise InputError(f"out must have arrays for {', '.join(found)}, got {show(out)}")
-    for name, value in found.items():
-        there = out[name]
-        if type(there) is not np.ndarray or there.shape != value.shape or there.dtype != float:
-            raise InputError(f"out[{name!r}] must be a float64 array of shape {value.shape}, got {show(there)}")
-        there[...] = value
-    return out

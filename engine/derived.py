@@ -1,13 +1,15 @@
-"""Derivatives of a step as users get them: Jacobians by name, and covectors by name."""
+"""Derivatives of a step as users get them: Jacobians by name, covectors by name, and their memory, used again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from sys import getrefcount
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vigym.engine.errors import InputError
 from vigym.engine.rotation import Array
+from vigym.engine.validation import show
 
 
 class Pulled(dict[str, Array]):
@@ -54,3 +56,45 @@ class Gradients:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
+
+
+def finished(found: dict[str, Array], status: NDArray[np.str_], out: Pulled | None) -> Pulled:
+    """Bars and status, in the memory of `out` if there is any."""
+    pulled = Pulled(found)
+    pulled.status = status
+    if out is None:
+        return pulled
+    if not isinstance(out, Pulled):
+        raise InputError(f"out must be what an earlier call returned, got {show(out)}")
+    written(pulled, out)
+    out.status = status
+    return out
+
+
+def references(memory: Mapping[str, Array]) -> list[int]:
+    """Return how many references there are to each array, views of it among them."""
+    return [getrefcount(array) for array in memory.values()]
+
+
+UNSEEN = references({"": np.zeros(1)})[0]  # of an array that nobody has but the memory
+
+
+def reused(out: Gradients, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Array]:
+    """The memory of earlier derivatives by the same inputs."""
+    if not isinstance(out, Gradients):
+        raise InputError(f"out must be what an earlier call returned, got {show(out)}")
+    if {name: array.shape for name, array in out.memory.items()} != dict(shapes):
+        raise InputError(f"out must have derivatives by the same inputs: {', '.join(shapes)}")
+    return out.memory
+
+
+def written(found: Mapping[str, Array], out: Mapping[str, Array]) -> Mapping[str, Array]:
+    """Write arrays into those that are given, which must fit."""
+    if not isinstance(out, Mapping) or out.keys() != found.keys():
+        raise InputError(f"out must have arrays for {', '.join(found)}, got {show(out)}")
+    for name, value in found.items():
+        there = out[name]
+        if type(there) is not np.ndarray or there.shape != value.shape or there.dtype != float:
+            raise InputError(f"out[{name!r}] must be a float64 array of shape {value.shape}, got {show(there)}")
+        there[...] = value
+    return out

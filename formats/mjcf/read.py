@@ -204,8 +204,8 @@ class MjcfModel:
         return found
 
     def activations(self, sim: Simulator) -> Activations:
-        """Activations of the file's actuators on a simulator, which stand between controls and forces:
-        `activations = ours.activations(sim)`, then `sim.step(**ours.controls(activations(ctrl), sim))` at each step.
+        """Activations of the file's actuators on a simulator, which stand between controls and forces: with
+        `act = self.activations(sim)`, then `sim.step(**self.controls(act(ctrl), sim))` at each step.
         """
         return Activations(self._drives.dynamics, sim.num_envs, len(self.actuators), sim.dt)
 

@@ -84,7 +84,7 @@ def test_command_makes_a_venv_and_installs_the_pinned_versions(name: str) -> Non
 def test_the_test_command_runs_the_whole_suite() -> None:
     run = steps("test")[-1]
     assert run[:3] == [".venv/bin/python", "-m", "pytest"]
-    assert set(run[3:]) <= {"-q", "-n", "2"}  # nothing that leaves tests out
+    assert set(run[3:]) <= {"-q", "-n", "2", "--dist", "loadfile"}  # nothing that leaves tests out
 
 
 def test_the_demo_command_runs(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from mechanisms import DT, Scene, scenes
 
 from vigym import Mechanism, Simulator
@@ -64,7 +64,7 @@ def test_a_limit_carries():
 
 
 @given(scenes(laws=True, dry=True))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_efforts_explain_the_motion(scene: Scene):
     """All kinds of joints, with all laws: what changes the momenta of bodies, beside their weight, are the wrenches of
     joints; projected on the free axes at the pose before the step, only the efforts along these are left (Jourdain)."""
