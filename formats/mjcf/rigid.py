@@ -52,7 +52,7 @@ class Rigid:
     """Groups of bodies of a model that move as one.
 
     leader: number of the body that leads each one's group; 0 is the world. Mocap bodies lead groups of their own.
-    filtered: the same as MuJoCo's contact filters see it, for which mocap bodies belong to the world.
+    filtered: the same where mocap bodies belong to the world, as what neither of two can move never touches.
     inside: frame of each body in its leader's (in the world, if that is its leader). groups: by leader.
     """
 

@@ -10,7 +10,7 @@ TEXT = """<mujoco><option timestep="0.004"/><worldbody><geom name="floor" type="
     <body name="finger" pos="0.1 0 0"><geom name="tip" size="0.02"/></body>
     <body name="pendulum" pos="0.2 0 0"><joint name="p" axis="0 1 0"/>
       <geom type="capsule" fromto="0 0 0 0 0 -.2" size=".02" contype="0" conaffinity="0"/></body></body>
-  <body name="goal" mocap="true" pos="2 0 0"><geom size=".05" contype="0" conaffinity="0"/></body>
+  <body name="goal" mocap="true" pos="2 0 0"><geom name="goal" size=".05" contype="0" conaffinity="0"/></body>
   <body name="load" pos="0 0 1.5"><freejoint/><geom name="load" type="box" size=".05 .05 .05" mass="3"/></body>
  </worldbody><equality><weld body1="hand" body2="load"/></equality>
  <keyframe><key name="far" mpos="1 2 3 4 5 6" mquat="1 0 0 0 0 1 0 0"/></keyframe></mujoco>"""
@@ -63,8 +63,11 @@ def test_starts_and_batches():
 
 
 def test_they_touch_what_moves_alone():
-    """As in MuJoCo, mocap bodies touch moving bodies, and neither the world nor each other."""
-    ours = read_mjcf(TEXT.replace('<equality><weld body1="hand" body2="load"/></equality>', ""))
+    """As in MuJoCo, mocap bodies touch moving bodies but their children, and neither the world nor each other."""
+    text = TEXT.replace('<equality><weld body1="hand" body2="load"/></equality>', "")
+    text = text.replace('<geom type="capsule"', '<geom name="rod" type="capsule"')
+    ours = read_mjcf(text.replace(' contype="0" conaffinity="0"', ""))
     names = [collider.name for collider in ours.mechanism.colliders]
     found = {frozenset(names[k] for k in pair) for pair in ours.mechanism.couples}
-    assert found == {frozenset(pair) for pair in (("floor", "load"), ("palm", "load"), ("tip", "load"))}
+    moving = [("rod", "load")] + [(still, "load") for still in ("floor", "palm", "tip", "goal")]
+    assert found == {frozenset(pair) for pair in [*moving, ("floor", "rod"), ("goal", "rod")]}
