@@ -387,7 +387,8 @@ def _start_within_limits(found: MjcfModel) -> list[str]:
     if not ((phi < model.per_axis("lower") - slack) | (phi > model.per_axis("upper") + slack)).any():
         return []
     name, key = next(iter(found.keyframes.items()))
-    positions, first = found.joint_state(key.qpos)["positions"], 0
+    positions = found.joint_state(key.qpos, mocap_pos=key.mocap_pos, mocap_quat=key.mocap_quat)["positions"]
+    first = 0
     for joint in found.mechanism.joints:
         if joint.n_free:
             found.mechanism.replace_joint(joint.name, start=positions[first : first + joint.n_free])
