@@ -1,12 +1,14 @@
 """VIQuadruped-v0: a Unitree A1 walks at a commanded velocity."""
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
+from vigym.engine.learned_actuator import ActuatorNetwork
 from vigym.engine.validation import show, vector
 from vigym.envs.arguments import NotNegative, OpenRange, Positive, Range
 from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
@@ -174,6 +176,7 @@ class Quadruped(CompiledTask, RobotTask):
     | `exclude_current_positions_from_observation` | bool | `True` | leave out x and y of the trunk |
     | `observation` | str | `"base"` | `"base"`, or `"maximal"` for the state of every body |
     | `randomization` | dict or None | `None` | what differs between episodes, see `Randomization` |
+    | `actuator` | path or network | `None` | takes the place of the PD drives, see `vigym.LearnedActuator` |
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
@@ -247,6 +250,7 @@ class Quadruped(CompiledTask, RobotTask):
         exclude_current_positions_from_observation: bool = True,
         observation: Literal["base", "maximal"] = "base",
         randomization: Mapping[str, Any] | None = None,
+        actuator: ActuatorNetwork | str | PathLike[str] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
@@ -271,6 +275,7 @@ class Quadruped(CompiledTask, RobotTask):
         # whether it is stairs; rise, length and number of these; heights of a field and the spacing between them, m
         stairs = np.array([step_height, step_length, count_of(max(step_length, 0.1))])
         self.terrain = terrain == "steps", tuple(stairs), self.heights, spacing
+        self.neutral = np.array([joint.target[0] for joint in mechanism.joints])  # targets that hold STANDING
         super().__init__(
             mechanism,
             observation=observation,
@@ -280,10 +285,10 @@ class Quadruped(CompiledTask, RobotTask):
             dt=dt,
             frame_skip=frame_skip,
             randomization=randomization,
+            actuator=actuator,
         )
         joints = self.sim.model.mechanism.joints
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
-        self.neutral = np.array([joint.target[0] for joint in joints])  # targets that hold STANDING
         self.ground = np.array([-np.sin(slope), 0.0, np.cos(slope)])
         calves = (self.sim.model.mechanism.body(f"{leg} calf") for leg in unitree_a1.LEGS)
         self.foot_points = np.array([body.shapes[-1].position for body in calves])
@@ -345,6 +350,9 @@ class Quadruped(CompiledTask, RobotTask):
             return {"target": self.aims}
         np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
         return {"effort": self.aims}
+
+    def acted(self, effort: Array) -> None:
+        np.clip(effort, -unitree_a1.EFFORT_LIMIT, unitree_a1.EFFORT_LIMIT, out=self.aims)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"

@@ -1,12 +1,14 @@
 """VIQuadrupedRough-v0: a Unitree A1 walks over slopes, stairs, stones and gaps as it is told."""
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
+from vigym.engine.learned_actuator import ActuatorNetwork
 from vigym.engine.rotation import from_rotation_vector
 from vigym.engine.validation import choice, count, show, vector
 from vigym.envs import rough_motion as motion
@@ -190,6 +192,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
     | `limit_cost_weight` | float | `10.0` | see Rewards |
     | `only_positive_rewards` | bool | `True` | no reward is negative |
     | `randomization` | dict or None | `{"friction": (0.5, 1.25), "push": (0, 600), "push_interval": (15, 15)}` | |
+    | `actuator` | path or network | `None` | takes the place of the PD drives, see `vigym.LearnedActuator` |
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
@@ -248,6 +251,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
         limit_cost_weight: float = 10.0,
         only_positive_rewards: bool = True,
         randomization: Mapping[str, Any] | None = RANDOMIZATION,
+        actuator: ActuatorNetwork | str | PathLike[str] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
@@ -270,6 +274,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
             dt=dt,
             frame_skip=frame_skip,
             randomization=randomization,
+            actuator=actuator,
         )
         joints = self.sim.model.mechanism.joints
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
@@ -369,6 +374,9 @@ class QuadrupedRough(CompiledTask, RobotTask):
             return {"target": self.aims}
         np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
         return {"effort": self.aims}
+
+    def acted(self, effort: Array) -> None:
+        np.clip(effort, -unitree_a1.EFFORT_LIMIT, unitree_a1.EFFORT_LIMIT, out=self.aims)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"
