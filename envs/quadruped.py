@@ -10,10 +10,11 @@ from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
 from vigym.engine.learned_actuator import ActuatorNetwork
 from vigym.engine.validation import show, vector
+from vigym.envs.a1 import A1Task
 from vigym.envs.arguments import NotNegative, OpenRange, Positive, Range
-from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
-from vigym.envs.quadruped_motion import aim, judge, least_heights
-from vigym.envs.robot import BASE_INFOS, TOUCH, RobotTask
+from vigym.envs.compiled_task import numbers, physics_of_all
+from vigym.envs.quadruped_motion import judge, least_heights
+from vigym.envs.robot import BASE_INFOS, TOUCH
 from vigym.envs.task import Array, Draws, Indices
 from vigym.envs.terrain.field import Ground, ground
 from vigym.envs.terrain.steps import add_steps, count_of
@@ -22,7 +23,7 @@ GAINS = ("kp", "kd", "effort_limit")
 FIELD = 20.0  # m, side of rough ground without its border
 
 
-class Quadruped(CompiledTask, RobotTask):
+class Quadruped(A1Task):
     """
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks at a commanded velocity: forward, sideways, and turning, all in the frame of
@@ -343,16 +344,6 @@ class Quadruped(CompiledTask, RobotTask):
         gaps = np.zeros(len(x))
         least_heights(self.terrain, x, q, self.foot_points, gaps)
         return TOUCH - gaps
-
-    def controls(self, action: Array) -> dict[str, Any]:
-        if self.has_drives:
-            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
-            return {"target": self.aims}
-        np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
-        return {"effort": self.aims}
-
-    def acted(self, effort: Array) -> None:
-        np.clip(effort, -unitree_a1.EFFORT_LIMIT, unitree_a1.EFFORT_LIMIT, out=self.aims)
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"

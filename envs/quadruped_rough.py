@@ -12,10 +12,11 @@ from vigym.engine.learned_actuator import ActuatorNetwork
 from vigym.engine.rotation import from_rotation_vector
 from vigym.engine.validation import choice, count, show, vector
 from vigym.envs import rough_motion as motion
+from vigym.envs.a1 import A1Task
 from vigym.envs.arguments import Positive, Range
-from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
-from vigym.envs.quadruped_motion import MARGIN, aim
-from vigym.envs.robot import BASE_INFOS, RobotTask
+from vigym.envs.compiled_task import numbers, physics_of_all
+from vigym.envs.quadruped_motion import MARGIN
+from vigym.envs.robot import BASE_INFOS
 from vigym.envs.task import Array, Draws, Indices
 from vigym.envs.terrain.field import KINDS, ground
 
@@ -31,7 +32,7 @@ SOFT = 0.9  # part of the range of joints outside which they cost
 RANDOMIZATION = {"friction": (0.5, 1.25), "push": (0, 600), "push_interval": (15, 15)}
 
 
-class QuadrupedRough(CompiledTask, RobotTask):
+class QuadrupedRough(A1Task):
     """
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks in all directions over rough ground at a commanded velocity. Observations,
@@ -368,16 +369,6 @@ class QuadrupedRough(CompiledTask, RobotTask):
         return self.heights[int(r - reach) : int(r + reach) + 2, int(c - reach) : int(c + reach) + 2].max()
 
     # -------------------------------------------------------------------------------------------- steps
-    def controls(self, action: Array) -> dict[str, Any]:
-        if self.has_drives:
-            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
-            return {"target": self.aims}
-        np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
-        return {"effort": self.aims}
-
-    def acted(self, effort: Array) -> None:
-        np.clip(effort, -unitree_a1.EFFORT_LIMIT, unitree_a1.EFFORT_LIMIT, out=self.aims)
-
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"
         points = [

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import coordinates
-from vigym.engine.collisions import ignore_overlapping
 from vigym.engine.errors import InputError, MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model
@@ -21,6 +20,7 @@ from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
 from vigym.formats.mjcf.activations import Activations
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
+from vigym.formats.mjcf.beginning import let_pass, set_targets, start_within_limits
 from vigym.formats.mjcf.build import Acting, Axes, add_bodies
 from vigym.formats.mjcf.cameras import cameras_of, sun_of
 from vigym.formats.mjcf.equalities import add_equalities
@@ -295,7 +295,7 @@ def read_mjcf(
         axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops and sliders have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
-        _ignore_overlapping(mechanism, geoms.of_robot(), notes)
+        let_pass(mechanism, geoms.of_robot(), notes)
     except MechanismError as cause:
         if isinstance(cause, MjcfError):
             raise
@@ -321,8 +321,8 @@ def read_mjcf(
         _open=Model(tree) if len(mechanism.joints) > len(tree.joints) + len(tendons.several) else None,
         _lifts=_lifts(model, rigid, mechanism),
     )
-    _set_targets(found)
-    found = replace(found, not_converted=(*found.not_converted, *_start_within_limits(found)))
+    set_targets(found)
+    found = replace(found, not_converted=(*found.not_converted, *start_within_limits(found)))
     if notes.changes:
         more = f" (and {len(notes.changes) - 5} more, see .warnings)" if len(notes.changes) > 5 else ""
         warn(f"{name}: {'; '.join(notes.changes[:5])}{more}", MjcfWarning, stacklevel=2)
@@ -368,52 +368,6 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
             lift = -model.body_gravcomp[b] * model.body_mass[b] * mechanism.gravity
             found.append((number[rigid.name(b)], lift, place))
     return tuple(found)
-
-
-def _ignore_overlapping(mechanism: Mechanism, of_robot: set[str], notes: Notes) -> None:
-    """Let geoms of a robot that overlap in the file's pose pass through each other, and tell so in one remark."""
-    if pairs := ignore_overlapping(mechanism, of_robot):
-        shown = ", ".join(f"{first!r} and {second!r}" for first, second in pairs[:3])
-        more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
-        notes.change(f"geoms that overlap in the file's pose do not touch each other: {shown}{more}")
-
-
-def _start_within_limits(found: MjcfModel) -> list[str]:
-    """Start at the first keyframe if closing loops takes the file's pose beyond limits of joints; return a remark."""
-    if found._open is None or not found.keyframes:
-        return []
-    model = Model(found.mechanism)
-    phi, slack = coordinates.start(model)[2][0], 1e-6  # rad or m
-    if not ((phi < model.per_axis("lower") - slack) | (phi > model.per_axis("upper") + slack)).any():
-        return []
-    name, key = next(iter(found.keyframes.items()))
-    positions = found.joint_state(key.qpos, mocap_pos=key.mocap_pos, mocap_quat=key.mocap_quat)["positions"]
-    first = 0
-    for joint in found.mechanism.joints:
-        if joint.n_free:
-            found.mechanism.replace_joint(joint.name, start=positions[first : first + joint.n_free])
-        first += joint.n_free
-    return [f"environments start at keyframe {name!r}: loops, once closed, are beyond limits in the file's pose"]
-
-
-def _set_targets(found: MjcfModel) -> None:
-    """Let drives start with the targets of zero controls."""
-    if found._drives.cross.any() or not found._drives.kp.any():
-        return
-    zero = np.zeros(len(found.actuators))
-    targets = _replace_state(found).controls(zero).get("target", np.zeros(0))
-    first = 0
-    for joint in found.mechanism.joints:
-        own = np.where(joint.kp > 0.0, targets[first : first + joint.n_free], 0.0)
-        first += joint.n_free
-        if own.any():
-            found.mechanism.replace_joint(joint.name, target=own)
-
-
-def _replace_state(found: MjcfModel) -> MjcfModel:
-    """The same model without forces that depend on the state."""
-    quiet = replace(found._drives, thrusters=[])
-    return replace(found, _lifts=(), _drives=quiet, _axes=replace(found._axes, drag=[]))
 
 
 def _model_name(model: Any) -> str:
