@@ -10,6 +10,7 @@ from vigym.engine.errors import BusyError, InputError, MechanismError, Mechanism
 from vigym.engine.height_field import HeightField
 from vigym.engine.inverse_kinematics import inverse_kinematics
 from vigym.engine.lag import Lag
+from vigym.engine.learned_actuator import ActuatorNetwork, LearnedActuator
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.polyhedra import Hull, Mesh
 from vigym.engine.sensors.distances import HeightScan, RangeFinder
@@ -61,6 +62,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "ActuatorNetwork",
     "Box",
     "BusyError",
     "Capsule",
@@ -73,6 +75,7 @@ __all__ = [
     "Imu",
     "InputError",
     "Lag",
+    "LearnedActuator",
     "Mechanism",
     "MechanismError",
     "MechanismWarning",

@@ -82,7 +82,9 @@ def simulator(model: MjcfModel, dt: float, **options: Any) -> Simulator:
 def mass_error(ours: MjcfModel, model: Any) -> float:
     """Relative difference of the mass of all bodies that move."""
     moving = sum(model.body_mass[b] for b in range(1, model.nbody) if model.body_weldid[b] != 0)
-    own = sum(body.mass for body in ours.mechanism.bodies if " before " not in body.name)
+    own = sum(
+        body.mass for body in ours.mechanism.bodies if " before " not in body.name and body.name not in ours.mocap
+    )
     return float(abs(own - moving) / moving)
 
 
@@ -98,7 +100,7 @@ def pose_error(ours: MjcfModel, model: Any, sim: Simulator, qpos: Array) -> floa
     worst = 0.0
     for i, body in enumerate(ours.mechanism.bodies):
         b = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, body.name)
-        if b < 0:
+        if b < 0 or body.name in ours.mocap:
             continue  # unnamed, or between two joints
         worst = max(worst, 1.0 - abs(float(sim.state.q[0, i] @ data.xquat[b])))
         rigid = [b] + [c for c in range(b + 1, model.nbody) if model.body_weldid[c] == b]

@@ -1,17 +1,20 @@
 """VIQuadruped-v0: a Unitree A1 walks at a commanded velocity."""
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
+from vigym.engine.learned_actuator import ActuatorNetwork
 from vigym.engine.validation import show, vector
+from vigym.envs.a1 import A1Task
 from vigym.envs.arguments import NotNegative, OpenRange, Positive, Range
-from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
-from vigym.envs.quadruped_motion import aim, judge, least_heights
-from vigym.envs.robot import BASE_INFOS, TOUCH, RobotTask
+from vigym.envs.compiled_task import numbers, physics_of_all
+from vigym.envs.quadruped_motion import judge, least_heights
+from vigym.envs.robot import BASE_INFOS, TOUCH
 from vigym.envs.task import Array, Draws, Indices
 from vigym.envs.terrain.field import Ground, ground
 from vigym.envs.terrain.steps import add_steps, count_of
@@ -20,7 +23,7 @@ GAINS = ("kp", "kd", "effort_limit")
 FIELD = 20.0  # m, side of rough ground without its border
 
 
-class Quadruped(CompiledTask, RobotTask):
+class Quadruped(A1Task):
     """
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks at a commanded velocity: forward, sideways, and turning, all in the frame of
@@ -174,6 +177,7 @@ class Quadruped(CompiledTask, RobotTask):
     | `exclude_current_positions_from_observation` | bool | `True` | leave out x and y of the trunk |
     | `observation` | str | `"base"` | `"base"`, or `"maximal"` for the state of every body |
     | `randomization` | dict or None | `None` | what differs between episodes, see `Randomization` |
+    | `actuator` | path or network | `None` | takes the place of the PD drives, see `vigym.LearnedActuator` |
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
@@ -247,6 +251,7 @@ class Quadruped(CompiledTask, RobotTask):
         exclude_current_positions_from_observation: bool = True,
         observation: Literal["base", "maximal"] = "base",
         randomization: Mapping[str, Any] | None = None,
+        actuator: ActuatorNetwork | str | PathLike[str] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
@@ -271,6 +276,7 @@ class Quadruped(CompiledTask, RobotTask):
         # whether it is stairs; rise, length and number of these; heights of a field and the spacing between them, m
         stairs = np.array([step_height, step_length, count_of(max(step_length, 0.1))])
         self.terrain = terrain == "steps", tuple(stairs), self.heights, spacing
+        self.neutral = np.array([joint.target[0] for joint in mechanism.joints])  # targets that hold STANDING
         super().__init__(
             mechanism,
             observation=observation,
@@ -280,10 +286,10 @@ class Quadruped(CompiledTask, RobotTask):
             dt=dt,
             frame_skip=frame_skip,
             randomization=randomization,
+            actuator=actuator,
         )
         joints = self.sim.model.mechanism.joints
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
-        self.neutral = np.array([joint.target[0] for joint in joints])  # targets that hold STANDING
         self.ground = np.array([-np.sin(slope), 0.0, np.cos(slope)])
         calves = (self.sim.model.mechanism.body(f"{leg} calf") for leg in unitree_a1.LEGS)
         self.foot_points = np.array([body.shapes[-1].position for body in calves])
@@ -338,13 +344,6 @@ class Quadruped(CompiledTask, RobotTask):
         gaps = np.zeros(len(x))
         least_heights(self.terrain, x, q, self.foot_points, gaps)
         return TOUCH - gaps
-
-    def controls(self, action: Array) -> dict[str, Any]:
-        if self.has_drives:
-            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
-            return {"target": self.aims}
-        np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
-        return {"effort": self.aims}
 
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"

@@ -1,19 +1,22 @@
 """VIQuadrupedRough-v0: a Unitree A1 walks over slopes, stairs, stones and gaps as it is told."""
 
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from vigym.assets import unitree_a1
 from vigym.engine.errors import InputError
+from vigym.engine.learned_actuator import ActuatorNetwork
 from vigym.engine.rotation import from_rotation_vector
 from vigym.engine.validation import choice, count, show, vector
 from vigym.envs import rough_motion as motion
+from vigym.envs.a1 import A1Task
 from vigym.envs.arguments import Positive, Range
-from vigym.envs.compiled_task import CompiledTask, numbers, physics_of_all
-from vigym.envs.quadruped_motion import MARGIN, aim
-from vigym.envs.robot import BASE_INFOS, RobotTask
+from vigym.envs.compiled_task import numbers, physics_of_all
+from vigym.envs.quadruped_motion import MARGIN
+from vigym.envs.robot import BASE_INFOS
 from vigym.envs.task import Array, Draws, Indices
 from vigym.envs.terrain.field import KINDS, ground
 
@@ -29,7 +32,7 @@ SOFT = 0.9  # part of the range of joints outside which they cost
 RANDOMIZATION = {"friction": (0.5, 1.25), "push": (0, 600), "push_interval": (15, 15)}
 
 
-class QuadrupedRough(CompiledTask, RobotTask):
+class QuadrupedRough(A1Task):
     """
     ## Description
     A Unitree A1 (12.5 kg, 12 joints) walks in all directions over rough ground at a commanded velocity. Observations,
@@ -190,6 +193,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
     | `limit_cost_weight` | float | `10.0` | see Rewards |
     | `only_positive_rewards` | bool | `True` | no reward is negative |
     | `randomization` | dict or None | `{"friction": (0.5, 1.25), "push": (0, 600), "push_interval": (15, 15)}` | |
+    | `actuator` | path or network | `None` | takes the place of the PD drives, see `vigym.LearnedActuator` |
     | `num_threads` | int | `1` | threads that share the environments of a batch |
 
     ## Version History
@@ -248,6 +252,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
         limit_cost_weight: float = 10.0,
         only_positive_rewards: bool = True,
         randomization: Mapping[str, Any] | None = RANDOMIZATION,
+        actuator: ActuatorNetwork | str | PathLike[str] | None = None,
         num_envs: int = 1,
         num_threads: int = 1,
     ) -> None:
@@ -270,6 +275,7 @@ class QuadrupedRough(CompiledTask, RobotTask):
             dt=dt,
             frame_skip=frame_skip,
             randomization=randomization,
+            actuator=actuator,
         )
         joints = self.sim.model.mechanism.joints
         self.limits = np.array([[joint.lower[0] for joint in joints], [joint.upper[0] for joint in joints]])
@@ -363,13 +369,6 @@ class QuadrupedRough(CompiledTask, RobotTask):
         return self.heights[int(r - reach) : int(r + reach) + 2, int(c - reach) : int(c + reach) + 2].max()
 
     # -------------------------------------------------------------------------------------------- steps
-    def controls(self, action: Array) -> dict[str, Any]:
-        if self.has_drives:
-            aim(action, self.neutral, self.action_scale, self.limits, self.aims)
-            return {"target": self.aims}
-        np.multiply(unitree_a1.EFFORT_LIMIT, action, out=self.aims)
-        return {"effort": self.aims}
-
     def observation_names(self) -> list[str]:
         joints, axes = self.sim.axis_names, "xyz"
         points = [

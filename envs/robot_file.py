@@ -70,6 +70,9 @@ def read_robot(path: Path, kind: str, floating: bool = False) -> Robot:
         else:
             mjcf = read_mjcf(path, unsupported="omit")
             name, mechanism = mjcf.name, mjcf.mechanism
-            poses = {key: mjcf.joint_state(frame.qpos) for key, frame in mjcf.keyframes.items()}
+            poses = {
+                key: mjcf.joint_state(frame.qpos, mocap_pos=frame.mocap_pos, mocap_quat=frame.mocap_quat)
+                for key, frame in mjcf.keyframes.items()
+            }
     remarks = dict.fromkeys(str(each.message) for each in told)
     return Robot(name or path.stem, mechanism, poses, tuple(remarks))

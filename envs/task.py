@@ -10,6 +10,7 @@ that an environment of a batch is the single environment with its seed, bit for 
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
@@ -19,6 +20,7 @@ from gymnasium.spaces import Box, Dict
 from numpy.typing import NDArray
 
 from vigym.engine.errors import InputError
+from vigym.engine.learned_actuator import ActuatorNetwork, LearnedActuator
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.simulator import Simulator
 from vigym.engine.state import State
@@ -54,6 +56,7 @@ class Task(ABC):
     num_envs, num_threads: environments in the batch, and threads that share them
     dt, frame_skip: time step of the simulator, s, and how many of them a control step has
     randomization: what differs between episodes, see `Randomization`; nothing by default
+    actuator: network, or path of its file, that takes the place of all PD drives; see `LearnedActuator`
 
     `memory` names the arrays that change from step to step, of finite numbers: those, the simulator and what is drawn
     for an episode are the task's state. `fixed` names those that are configuration, which no state changes. A task adds
@@ -84,7 +87,11 @@ class Task(ABC):
         dt: float,
         frame_skip: int,
         randomization: Randomization | Mapping[str, Any] | None = None,
+        actuator: ActuatorNetwork | str | PathLike[str] | None = None,
     ) -> None:
+        self.actuator: LearnedActuator | None = None
+        if actuator is not None:
+            self.actuator = LearnedActuator(actuator, num_envs, without_drives(mechanism))
         self.sim = Simulator(
             mechanism,
             dt=dt,
@@ -168,6 +175,8 @@ class Task(ABC):
         draws = [self.draw(rng, options) | self.variation.draw(rng) for rng in rngs]
         together = {name: np.array([drawn[name] for drawn in draws]) for name in draws[0]}
         self.elapsed[env], self.action[env] = 0, 0.0
+        if self.actuator is not None:
+            self.actuator.reset(self.rows(env, np.zeros((len(env), 0)))[1])
         self.variation.start(env, together)
         self.start(env, together)
         self.sense(env)
@@ -175,10 +184,28 @@ class Task(ABC):
     def step(self, action: Array) -> Step:
         """One control step of all environments."""
         np.copyto(self.action, self.variation.delayed(action))
-        self.sim.step(**self.controls(self.action), **self.variation.push(), repeat=self.frame_skip)
+        controls = self.controls(self.action) | self.variation.push()
+        if self.actuator is None:
+            self.sim.step(**controls, repeat=self.frame_skip)
+        else:
+            self.advance(self.actuator, **controls)
         self.elapsed += 1
         self.sense(self.everyone)
         return self.judged()
+
+    def advance(self, actuator: LearnedActuator, target: Array, **others: Any) -> None:
+        """The simulator's part of a control step in which a network stands for the drives."""
+        aim, converged = target.copy(), np.ones(self.num_envs, bool)
+        for _ in range(self.frame_skip):
+            effort = actuator(aim, self.sim.joint_positions(), self.sim.joint_velocities())
+            self.sim.step(effort=effort, **others)
+            converged &= self.sim.status.converged
+        if not converged.all():  # as of a call with `repeat`
+            self.sim._lanes.set("converged", converged.astype(float))
+        self.acted(effort)
+
+    def acted(self, effort: Array) -> None:  # noqa: B027, most tasks do not pay for it
+        """Take note of the last efforts of a learned actuator, (num_envs, n_axes)."""
 
     def judged(self) -> Step:
         """Observation, reward and end of the last step."""
@@ -254,7 +281,7 @@ class Task(ABC):
                     "step to step, or else in `fixed`",
                     stacklevel=4,
                 )
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | (self.actuator.memory if self.actuator else {})
 
     def _declared(self, kind: str) -> list[str]:
         """Names in `memory` or `fixed` of the task and of all that it inherits from."""
@@ -289,6 +316,15 @@ class Task(ABC):
         for name, value in snapshot.memory.items():
             np.copyto(own[name], value)
         vars(self.variation).update(snapshot.variation)
+
+
+def without_drives(mechanism: Mechanism) -> int:
+    """Take the PD drives away; number of axes. InputError unless every axis has one."""
+    for joint in mechanism.joints:
+        if (joint.kp == 0.0).any():
+            raise InputError(f"actuator stands for PD drives, and joint {joint.name!r} has none; leave it out")
+        mechanism.replace_joint(joint.name, kp=0.0, kd=0.0, target=0.0, target_velocity=0.0, start=joint.start)
+    return sum(joint.n_free for joint in mechanism.joints)
 
 
 def observation_box(size: int) -> Box:

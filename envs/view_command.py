@@ -1,5 +1,6 @@
 """`vigym view`: a robot, a recording, or an environment while it runs, in a browser; or written to files."""
 
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -82,7 +83,9 @@ def view(
             robot = model(what) if kind == "model" else read_robot(Path(what), kind, floating)
             for remark in robot.remarks:
                 print(f"note: {remark}")
-            show_robot(robot, out, seconds, speed=speed, forces=forces, colliders=colliders, browser=browser)
+            with warnings.catch_warnings():
+                warnings.showwarning = lambda message, *_: print(f"note: {message}", flush=True)
+                show_robot(robot, out, seconds, speed=speed, forces=forces, colliders=colliders, browser=browser)
         elif kind == "recording":
             if not seconds is seed is controller is None:
                 raise SystemExit(f"--seconds, --seed and --controller are for environments; {what} is a file")

@@ -38,6 +38,8 @@ TOPICS = {
             "vigym.engine.state.State",
             "vigym.engine.state.Status",
             "vigym.Lag",
+            "vigym.LearnedActuator",
+            "vigym.ActuatorNetwork",
             "vigym.Imu",
             "vigym.ContactSensor",
             "vigym.ForceTorque",

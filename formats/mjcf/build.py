@@ -10,6 +10,7 @@ from vigym.engine.rotation import to_rotation_vector
 from vigym.engine.validation import Array
 from vigym.formats.mjcf.actuators import Actuators
 from vigym.formats.mjcf.chains import BALL, FREE, Link, links
+from vigym.formats.mjcf.mocap import add_mocap
 from vigym.formats.mjcf.notes import Notes
 from vigym.formats.mjcf.rigid import Rigid, names_of
 from vigym.formats.mjcf.tendons import Tendons
@@ -31,7 +32,7 @@ class Axes:
 
     axis, qpos, qvel, sign: number of each scalar joint's axis in the mechanism and in MuJoCo, and the sign between.
     balls: (axis, qpos, qvel) of each ball, the first of several. free: (body, qpos, qvel, com) of each free joint;
-    drag: (body, damping, com) of those that are damped.
+    drag: (body, damping, com) of those that are damped. mocap: (axis, rest) by MuJoCo's number, see mocap.py.
     """
 
     axis: list[int] = field(default_factory=list)
@@ -41,6 +42,7 @@ class Axes:
     balls: list[tuple[int, int, int]] = field(default_factory=list)
     free: list[tuple[int, int, int, Array]] = field(default_factory=list)
     drag: list[tuple[int, float, Array]] = field(default_factory=list)
+    mocap: dict[int, tuple[int, Pose]] = field(default_factory=dict)
     count: int = 0
 
 
@@ -51,6 +53,12 @@ def add_bodies(mechanism: Mechanism, model: Any, rigid: Rigid, acting: Acting, n
         joints = list(range(model.body_jntadr[b], model.body_jntadr[b] + model.body_jntnum[b]))
         above = model.body_parentid[b]
         rest = rigid.place(above, Pose(model.body_pos[b].copy(), model.body_quat[b].copy()))
+        if model.body_mocapid[b] >= 0:
+            axes.mocap[int(model.body_mocapid[b])] = axes.count, rest
+            add_mocap(mechanism, group, rest, float(model.opt.timestep))
+            notes.other(f"mocap body {group.name!r}: controls(ctrl, sim, mocap_pos=..., mocap_quat=...) moves it")
+            axes.count += 6
+            continue
         if model.jnt_type[joints[0]] == FREE:
             p, d = model.jnt_qposadr[joints[0]], model.jnt_dofadr[joints[0]]
             rest = Pose(model.qpos0[p : p + 3].copy(), model.qpos0[p + 3 : p + 7].copy())

@@ -78,7 +78,7 @@ class Geoms:
 
     def of_robot(self) -> set[str]:
         """Names of the geoms that stand still and belong to a body, such as the base of an arm."""
-        model, fixed = self.model, self.rigid.leader
+        model, fixed = self.model, self.rigid.filtered
         return {self.names[g] for g in range(model.ngeom) if (b := int(model.geom_bodyid[g])) and not fixed[b]}
 
     def _pairs(self) -> dict[tuple[int, int], float]:
@@ -91,7 +91,7 @@ class Geoms:
             a, b = sorted((int(model.pair_geom1[k]), int(model.pair_geom2[k])))
             explicit[a, b] = float(model.pair_friction[k, 0]) if model.pair_dim[k] > 1 else 0.0
         excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in model.exclude_signature}
-        leader = rigid.leader
+        leader, fixed = rigid.leader, rigid.filtered
         above = {b: leader[model.body_parentid[b]] for b in rigid.groups}
         filter_parent = not model.opt.disableflags & _disabled("FILTERPARENT")
         found = {}
@@ -106,7 +106,7 @@ class Geoms:
         for a, b in combinations(candidates, 2):
             bodies = sorted((int(model.geom_bodyid[a]), int(model.geom_bodyid[b])))
             first, second = leader[bodies[0]], leader[bodies[1]]
-            if first == second or _both_planes(model, a, b):
+            if fixed[bodies[0]] == fixed[bodies[1]] or _both_planes(model, a, b):
                 continue
             if (a, b) in explicit:
                 found[a, b] = explicit[a, b]

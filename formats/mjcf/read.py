@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vigym.engine import coordinates
-from vigym.engine.collisions import ignore_overlapping
 from vigym.engine.errors import InputError, MechanismError
 from vigym.engine.mechanism import Mechanism
 from vigym.engine.model import Model
@@ -21,10 +20,12 @@ from vigym.engine.simulator import Simulator
 from vigym.engine.validation import Array, choice, read_only
 from vigym.formats.mjcf.activations import Activations
 from vigym.formats.mjcf.actuators import Actuators, read_actuators
+from vigym.formats.mjcf.beginning import let_pass, set_targets, start_within_limits
 from vigym.formats.mjcf.build import Acting, Axes, add_bodies
 from vigym.formats.mjcf.cameras import cameras_of, sun_of
 from vigym.formats.mjcf.equalities import add_equalities
 from vigym.formats.mjcf.geoms import Geoms
+from vigym.formats.mjcf.mocap import mocap_coordinates
 from vigym.formats.mjcf.notes import Notes, check_features
 from vigym.formats.mjcf.rigid import Rigid, names_of
 from vigym.formats.mjcf.sensors import MjcfSensors, SensorPlan, read_sensors
@@ -37,12 +38,14 @@ UNSUPPORTED = ("error", "omit")
 
 @dataclass(frozen=True, eq=False)
 class Keyframe:
-    """A state that a file names, in MuJoCo's coordinates: time (s), qpos, qvel, ctrl."""
+    """A state that a file names, in MuJoCo's coordinates: time (s), qpos, qvel, ctrl, mocap_pos, mocap_quat."""
 
     time: float
     qpos: Array
     qvel: Array
     ctrl: Array
+    mocap_pos: Array
+    mocap_quat: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,8 @@ class MjcfModel:
     """An MJCF file, read.
 
     name: of the model. path: of the file; None if it was text. mechanism: what is simulated. dt: the file's step, s.
-    actuators: names, in the order of ctrl. sensors: names of those that `sensors_of` reads.
+    actuators: names, in the order of ctrl. sensors: names of those that `sensors_of` reads. mocap: names of the bodies
+    whose pose `controls` sets, in the order of mocap_pos.
     qpos0: coordinates (nq,) of the file's pose.
     keyframes: by name. cameras: by name, for `Camera.from_config`. sun: direction (3,) towards the first directional
     light, or None. not_converted: all that was left out or approximated; `warnings` are those of them that alter the
@@ -63,6 +67,7 @@ class MjcfModel:
     dt: float
     actuators: tuple[str, ...]
     sensors: tuple[str, ...]
+    mocap: tuple[str, ...]
     qpos0: Array
     keyframes: Mapping[str, Keyframe]
     cameras: Mapping[str, Mapping[str, Any]]
@@ -76,15 +81,27 @@ class MjcfModel:
     _open: Model | None  # without the joints that close loops
     _lifts: tuple[tuple[int, Array, Array], ...]  # gravity compensation: body, force (world), place (body frame)
 
-    def joint_state(self, qpos: ArrayLike, qvel: ArrayLike | None = None) -> dict[str, Array]:
+    def joint_state(
+        self,
+        qpos: ArrayLike,
+        qvel: ArrayLike | None = None,
+        *,
+        mocap_pos: ArrayLike | None = None,
+        mocap_quat: ArrayLike | None = None,
+    ) -> dict[str, Array]:
         """MuJoCo's coordinates (..., nq) and velocities (..., nv) as arguments of `sim.set_joint_state`.
 
         Pass them on with `**`; leading shape () or (num_envs,).
+        mocap_pos, mocap_quat: (..., nmocap, 3) and (..., nmocap, 4), poses of mocap bodies; the file's, if left out.
         """
         p = self._checked(qpos, len(self.qpos0), "qpos")
-        u = np.zeros((*p.shape[:-1], self._nv)) if qvel is None else self._checked(qvel, self._nv, "qvel")
-        axes, lead = self._axes, p.shape[:-1]
+        u = np.zeros(self._nv) if qvel is None else self._checked(qvel, self._nv, "qvel")
+        axes, poses = self._axes, mocap_coordinates(self._axes.mocap, mocap_pos, mocap_quat)
+        lead = np.broadcast_shapes(p.shape[:-1], u.shape[:-1], poses.shape[:-2])
+        p, u = (np.broadcast_to(part, (*lead, part.shape[-1])) for part in (p, u))
         positions, velocities = np.zeros((2, *lead, axes.count))
+        for k, (axis, _) in axes.mocap.items():
+            positions[..., axis : axis + 6] = poses[..., k, :]
         sign = np.array(axes.sign)
         positions[..., axes.axis] = sign * (p[..., axes.qpos] - self.qpos0[axes.qpos])
         velocities[..., axes.axis] = sign * u[..., axes.qvel]
@@ -133,14 +150,27 @@ class MjcfModel:
             qvel[:, d + 3 : d + 6] = spin
         return qpos, qvel
 
-    def controls(self, ctrl: ArrayLike, sim: Simulator | None = None) -> dict[str, Array]:
+    def controls(
+        self,
+        ctrl: ArrayLike,
+        sim: Simulator | None = None,
+        *,
+        mocap_pos: ArrayLike | None = None,
+        mocap_quat: ArrayLike | None = None,
+    ) -> dict[str, Array]:
         """MuJoCo's controls (..., nu) as arguments of `sim.step`: efforts, targets, forces on bodies.
 
+        mocap_pos, mocap_quat: (..., nmocap, 3) and (..., nmocap, 4), poses that mocap bodies have at the end of the
+            step; the file's, if left out.
         sim: needed where forces depend on the state: actuators on sites and on tendons of several joints, gravity
             compensation, damping of free joints; InputError if it is missing.
         """
         drives, axes = self._drives, self._axes
-        u = self._checked(ctrl, len(self.actuators), "ctrl")
+        u, poses = (
+            self._checked(ctrl, len(self.actuators), "ctrl"),
+            mocap_coordinates(axes.mocap, mocap_pos, mocap_quat),
+        )
+        u = np.broadcast_to(u, (*np.broadcast_shapes(u.shape[:-1], poses.shape[:-2]), u.shape[-1]))
         if self.needs_state and sim is None:
             raise InputError(
                 "controls: forces of this model depend on the state; give the simulator: controls(ctrl, sim)"
@@ -163,7 +193,9 @@ class MjcfModel:
         found["effort"][..., axes.axis] = np.where(spring | damper, 0.0, sign * own)
         for axis, _, d in axes.balls:
             found["effort"][..., axis : axis + 3] = efforts[..., d : d + 3]
-        if not (drives.kp.any() or drives.kd.any()):
+        for k, (axis, _) in axes.mocap.items():
+            found["target"][..., axis : axis + 6] = poses[..., k, :]
+        if not (drives.kp.any() or drives.kd.any() or axes.mocap):
             del found["target"], found["target_velocity"]
         if not axes.count:
             del found["effort"]
@@ -249,7 +281,7 @@ def read_mjcf(
     for flag in sorted(flags & {"ACTUATION", "DAMPER", "FRICTIONLOSS", "LIMIT", "SPRING"}):
         notes.refuse(f"the flag that disables {flag.lower()}")
     rigid = Rigid(model, notes)
-    if not rigid.groups:
+    if not any(rigid.filtered):
         raise MjcfError(f"{name}: nothing in it can move; give a body a joint")
     drives, tendons = read_actuators(model, rigid, notes), read_tendons(model, notes)
     mechanism = Mechanism(gravity=np.zeros(3) if "GRAVITY" in flags else model.opt.gravity.copy())
@@ -263,7 +295,7 @@ def read_mjcf(
         axes.count = sum(joint.n_free for joint in mechanism.joints)  # loops and sliders have some too
         geoms = Geoms(model, rigid, notes)
         geoms.add(mechanism)
-        _ignore_overlapping(mechanism, geoms.of_robot(), notes)
+        let_pass(mechanism, geoms.of_robot(), notes)
     except MechanismError as cause:
         if isinstance(cause, MjcfError):
             raise
@@ -275,6 +307,7 @@ def read_mjcf(
         dt=float(model.opt.timestep),
         actuators=tuple(drives.names),
         sensors=tuple(plan.name for plan in sensors),
+        mocap=tuple(rigid.names[int(b)] for b in np.argsort(model.body_mocapid)[np.sum(model.body_mocapid < 0) :]),
         qpos0=read_only(model.qpos0.copy()),
         keyframes=_keyframes(model),
         cameras=cameras_of(model, rigid),
@@ -288,8 +321,8 @@ def read_mjcf(
         _open=Model(tree) if len(mechanism.joints) > len(tree.joints) + len(tendons.several) else None,
         _lifts=_lifts(model, rigid, mechanism),
     )
-    _set_targets(found)
-    found = replace(found, not_converted=(*found.not_converted, *_start_within_limits(found)))
+    set_targets(found)
+    found = replace(found, not_converted=(*found.not_converted, *start_within_limits(found)))
     if notes.changes:
         more = f" (and {len(notes.changes) - 5} more, see .warnings)" if len(notes.changes) > 5 else ""
         warn(f"{name}: {'; '.join(notes.changes[:5])}{more}", MjcfWarning, stacklevel=2)
@@ -316,7 +349,11 @@ def _flags(model: Any) -> set[str]:
 def _keyframes(model: Any) -> dict[str, Keyframe]:
     found = {}
     for k, name in enumerate(names_of(model, "key", model.nkey)):
-        parts = [read_only(part[k].copy()) for part in (model.key_qpos, model.key_qvel, model.key_ctrl)]
+        states = model.key_qpos, model.key_qvel, model.key_ctrl
+        places = (
+            part.reshape(model.nkey, model.nmocap, size) for part, size in ((model.key_mpos, 3), (model.key_mquat, 4))
+        )
+        parts = [read_only(part[k].copy()) for part in (*states, *places)]
         found[name] = Keyframe(float(model.key_time[k]), *parts)
     return found
 
@@ -326,56 +363,11 @@ def _lifts(model: Any, rigid: Rigid, mechanism: Mechanism) -> tuple[tuple[int, A
     number = {body.name: i for i, body in enumerate(mechanism.bodies)}
     found = []
     for b in np.flatnonzero(model.body_gravcomp).tolist():
-        if rigid.leader[b]:
+        if rigid.filtered[b]:
             place = rigid.inside[b].apply(model.body_ipos[b]) - rigid.groups[rigid.leader[b]].com
             lift = -model.body_gravcomp[b] * model.body_mass[b] * mechanism.gravity
             found.append((number[rigid.name(b)], lift, place))
     return tuple(found)
-
-
-def _ignore_overlapping(mechanism: Mechanism, of_robot: set[str], notes: Notes) -> None:
-    """Let geoms of a robot that overlap in the file's pose pass through each other, and tell so in one remark."""
-    if pairs := ignore_overlapping(mechanism, of_robot):
-        shown = ", ".join(f"{first!r} and {second!r}" for first, second in pairs[:3])
-        more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
-        notes.change(f"geoms that overlap in the file's pose do not touch each other: {shown}{more}")
-
-
-def _start_within_limits(found: MjcfModel) -> list[str]:
-    """Start at the first keyframe if closing loops takes the file's pose beyond limits of joints; return a remark."""
-    if found._open is None or not found.keyframes:
-        return []
-    model = Model(found.mechanism)
-    phi, slack = coordinates.start(model)[2][0], 1e-6  # rad or m
-    if not ((phi < model.per_axis("lower") - slack) | (phi > model.per_axis("upper") + slack)).any():
-        return []
-    name, key = next(iter(found.keyframes.items()))
-    positions, first = found.joint_state(key.qpos)["positions"], 0
-    for joint in found.mechanism.joints:
-        if joint.n_free:
-            found.mechanism.replace_joint(joint.name, start=positions[first : first + joint.n_free])
-        first += joint.n_free
-    return [f"environments start at keyframe {name!r}: loops, once closed, are beyond limits in the file's pose"]
-
-
-def _set_targets(found: MjcfModel) -> None:
-    """Let drives start with the targets of zero controls."""
-    if found._drives.cross.any() or not found._drives.kp.any():
-        return
-    zero = np.zeros(len(found.actuators))
-    targets = _replace_state(found).controls(zero).get("target", np.zeros(0))
-    first = 0
-    for joint in found.mechanism.joints:
-        own = np.where(joint.kp > 0.0, targets[first : first + joint.n_free], 0.0)
-        first += joint.n_free
-        if own.any():
-            found.mechanism.replace_joint(joint.name, target=own)
-
-
-def _replace_state(found: MjcfModel) -> MjcfModel:
-    """The same model without forces that depend on the state."""
-    quiet = replace(found._drives, thrusters=[])
-    return replace(found, _lifts=(), _drives=quiet, _axes=replace(found._axes, drag=[]))
 
 
 def _model_name(model: Any) -> str:

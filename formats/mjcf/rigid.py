@@ -41,10 +41,18 @@ class Group:
     inertia: Array
 
 
+def driven(model: Any, name: str) -> Group:
+    """A mocap body: as heavy and as large as the whole model, for the drives that hold it; its frame is its centre."""
+    moving = float(sum(model.body_mass[b] for b in range(1, model.nbody) if model.body_weldid[b]))
+    mass = moving or 1.0
+    return Group(name, mass, np.zeros(3), mass * float(model.stat.extent) ** 2 * np.eye(3))
+
+
 class Rigid:
     """Groups of bodies of a model that move as one.
 
-    leader: number of the body that leads each one's group; 0 is the world, mocap bodies belong to it.
+    leader: number of the body that leads each one's group; 0 is the world. Mocap bodies lead groups of their own.
+    filtered: the same where mocap bodies belong to the world, as what neither of two can move never touches.
     inside: frame of each body in its leader's (in the world, if that is its leader). groups: by leader.
     """
 
@@ -53,18 +61,19 @@ class Rigid:
         self.names[0] = WORLD
         if WORLD in self.names[1:]:
             raise MjcfError(f"{notes.name}: a body is called {WORLD!r}, which is reserved; rename it")
-        self.leader, self.inside = [0], [IDENTITY]
+        self.leader, self.inside, self.filtered = [0], [IDENTITY], [0]
         for b in range(1, model.nbody):
             pose, above = Pose(model.body_pos[b].copy(), model.body_quat[b].copy()), model.body_parentid[b]
-            moves = model.body_jntnum[b] > 0
+            mocap = model.body_mocapid[b] >= 0
+            moves = mocap or model.body_jntnum[b] > 0
             self.leader.append(b if moves else self.leader[above])
             self.inside.append(IDENTITY if moves else self.inside[above] @ pose)
-            if model.body_mocapid[b] >= 0:
-                notes.change(f"mocap body {self.names[b]!r} stands still where the file has it")
+            self.filtered.append(self.filtered[above] if mocap or not moves else b)
         self.groups: dict[int, Group] = {}
         for b in dict.fromkeys(self.leader[1:]):
             if b:
-                self.groups[b] = self._group(model, b, notes)
+                mocap = model.body_mocapid[b] >= 0
+                self.groups[b] = driven(model, self.names[b]) if mocap else self._group(model, b, notes)
 
     def name(self, body: int) -> str:
         """Name, in the mechanism, of what a body is part of."""

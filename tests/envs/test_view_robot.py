@@ -237,3 +237,18 @@ def test_keyframes_are_poses_to_choose_from(pendulum, page):
     bench.turn()
     assert bench.trial.positions() == pytest.approx(3.0)
     assert bench.sliders[0].value == pytest.approx(3.0)
+
+
+def test_ends_of_sliders_have_few_digits():
+    """They are within the limits, nearly as wide, and short at any scale."""
+    from vigym.view.page.workbench import round_ends
+
+    rng = np.random.default_rng(0)
+    for low, high in [(-0.523599, 0.174533), (0.0, 1.5708), (1e-7, 3.3333e-7), (100.0, 100.0012345), (2.0, 2.0)]:
+        ends = round_ends(low, high)
+        assert low <= ends[0] <= ends[1] <= high
+        assert ends[1] - ends[0] >= 0.995 * (high - low)
+    assert round_ends(-0.523599, 0.174533) == (-0.5235, 0.1745)
+    for low, wide in zip(rng.normal(size=100), 10.0 ** rng.uniform(-6, 3, 100), strict=True):
+        ends = round_ends(low, low + wide)
+        assert low - 1e-9 * wide <= ends[0] <= ends[1] <= low + wide * (1 + 1e-9)

@@ -1,5 +1,6 @@
 """The page of a robot: sliders of its joints, layers that explain it, and a simulation that one starts and stops."""
 
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -94,7 +95,8 @@ class Workbench:
         with gui.add_folder("Joints (rad, m)"):
             for axis in own[:MOST_SLIDERS]:
                 value = float(now[axis])
-                low, high = min(ranges[axis][0], value), max(ranges[axis][1], value)
+                low, high = round_ends(*ranges[axis])
+                low, high = min(low, value), max(high, value)
                 high = max(high, low + 1e-6)
                 slider = gui.add_slider(names[axis][:80], low, high, (high - low) / 1000, value)
                 self.sliders[axis] = allow(slider, between(low, high))
@@ -197,6 +199,15 @@ class Workbench:
         if self.server is not None:
             server, self.server = self.server, None
             stop_server(server)
+
+
+def round_ends(low: float, high: float) -> tuple[float, float]:
+    """Ends of a range, to a thousandth of it or less inside, in few digits: the page shows them."""
+    if not high > low:
+        return low, high
+    digits = 3 - math.floor(math.log10(high - low))
+    unit = 10.0**digits
+    return round(math.ceil(low * unit - 1e-9) / unit, digits), round(math.floor(high * unit + 1e-9) / unit, digits)
 
 
 def plain(text: str) -> str:
