@@ -81,7 +81,7 @@ def number(
 
 def sliding_friction(value: Any, what: str) -> float:
     """A Coulomb coefficient."""
-    if isinstance(value, (tuple, list, np.ndarray)) and np.size(value) > 1:
+    if (isinstance(value, (tuple, list)) and len(value) > 1) or (isinstance(value, np.ndarray) and value.size > 1):
         raise MechanismError(
             f"{what} is one number, that of sliding, got {show(value)}: contacts have no torsional or rolling "
             "friction (docs/contact.md: what stands for it)"

@@ -215,6 +215,7 @@ def test_a_start_with_overlap_is_refused():
         ({"group": 1.5}, "group must be an integer"),
         ({"restitution": 2.0}, "restitution must be at most 1"),
         ({"friction": (0.8, 0.01)}, "friction is one number, that of sliding"),
+        ({"friction": [[1, 2], [3]]}, "friction is one number, that of sliding"),
     ],
 )
 def test_what_is_refused(options, what):
