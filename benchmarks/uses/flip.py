@@ -45,7 +45,7 @@ class Shooting:
         self.standing = self.sim.save()
 
     def run(self, plans: Array, gradients: bool = False) -> tuple[Array, dict[str, Array]]:
-        """What is off at the end of plans (n, CONTROLS, 2), weighted, (n, ENDS), and all states."""
+        """Misses at the end of plans (n, CONTROLS, 2), weighted, (n, ENDS), and all states."""
         n = len(plans)
         self.sim.restore(self.standing)
         effort = hopper.FORCE_LIMIT * np.tanh(plans[..., :1]).swapaxes(0, 1)
@@ -58,7 +58,7 @@ class Shooting:
         return WEIGHTS * np.stack(ends, -1), states
 
     def linearised(self, plan: Array) -> tuple[Array, Array]:
-        """What is off at the end of one plan (ENDS,), and its derivatives (ENDS, 2 CONTROLS); needs ENDS plans."""
+        """Misses at the end of one plan (ENDS,), and its derivatives (ENDS, 2 CONTROLS); needs ENDS plans."""
         off, states = self.run(np.repeat(plan[None], ENDS, 0), gradients=True)
         x, w = np.zeros_like(states["x"]), np.zeros_like(states["w"])
         w[:, 0, 0, 1], w[-1, 1, 0, 1] = DT * REPEAT, 1.0

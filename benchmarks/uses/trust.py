@@ -1,5 +1,5 @@
-"""What contact gradients say of a push that breaks a box loose, and of a ball that is dropped: through stick-slip and
-through impacts, with smoothing from 0 to 1e-2."""
+"""Contact gradients of a push that breaks a box loose, and of a ball that is dropped: through stick-slip and impacts,
+with smoothing from 0 to 1e-2."""
 
 from pathlib import Path
 

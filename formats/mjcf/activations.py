@@ -56,7 +56,7 @@ class Activations:
         self.values[env] = batch(values, "values", self.num_envs, (self._nu,), InputError)[env]
 
     def __call__(self, ctrl: ArrayLike) -> Array:
-        """What acts in this step: activations, or the controls (num_envs, nu) of actuators without a state."""
+        """Return what acts in this step: activations, or the controls (num_envs, nu) of actuators without a state."""
         given = np.array(batch(ctrl, "ctrl", self.num_envs, (self._nu,), InputError))
         own = self._dynamics
         if own is None:

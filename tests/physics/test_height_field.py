@@ -4,26 +4,9 @@ import resource
 
 import numpy as np
 import pytest
+from on_ground import SHAPES, G, motion, scaled, world
 
-from vigym import Box, Capsule, HeightField, Mechanism, MechanismError, Plane, Simulator, Sphere, StateError
-
-G = 9.81
-SHAPES = {"ball": Sphere(0.1), "box": Box((0.2, 0.3, 0.15)), "rod": Capsule(0.05, 0.3)}
-
-
-def scaled(shape, k):
-    if isinstance(shape, Sphere):
-        return Sphere(k * shape.radius)
-    if isinstance(shape, Box):
-        return Box(tuple(k * np.array(shape.size)))
-    return Capsule(k * shape.radius, k * shape.length)
-
-
-def world(shape, ground, position=(0.0, 0.0, 1.0), friction=0.8):
-    m = Mechanism()
-    m.add_collider("ground", "world", ground, friction=friction)
-    m.add_body("body", 1.0, shapes=[shape], position=position, friction=friction)
-    return m
+from vigym import HeightField, Mechanism, MechanismError, Plane, Simulator, Sphere, StateError
 
 
 def wedge(angle, up):
@@ -39,16 +22,6 @@ def hills(seed=0, high=0.08):
 def turns(rng, n):
     q = rng.normal(size=(n, 1, 4))
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
-
-
-def motion(m, steps, dt=0.01, **state):
-    sim = Simulator(m, dt=dt, tolerance=1e-12)
-    sim.set_state(**{name: np.array([[value]], float) for name, value in state.items()})
-    found = []
-    for _ in range(steps):
-        sim.step()
-        found.append(np.concatenate([sim.state.x, sim.state.q, sim.state.v, sim.state.w], -1).ravel())
-    return np.array(found), sim
 
 
 @pytest.mark.parametrize("kind", SHAPES)

@@ -2,27 +2,11 @@
 
 import numpy as np
 import pytest
+from on_ground import SHAPES, G, motion, scaled, world
 
-from vigym import Box, Capsule, HeightField, Hull, Mechanism, MechanismError, Mesh, Plane, Simulator, Sphere, StateError
+from vigym import HeightField, Hull, Mechanism, MechanismError, Mesh, Plane, Simulator, Sphere, StateError
 
-G = 9.81
-SHAPES = {"ball": Sphere(0.1), "box": Box((0.2, 0.3, 0.15)), "rod": Capsule(0.05, 0.3)}
 SIDES = [(0, 4, 6, 2), (1, 3, 7, 5), (0, 1, 5, 4), (2, 6, 7, 3), (0, 2, 3, 1), (4, 5, 7, 6)]
-
-
-def scaled(shape, k):
-    if isinstance(shape, Sphere):
-        return Sphere(k * shape.radius)
-    if isinstance(shape, Box):
-        return Box(tuple(k * np.array(shape.size)))
-    return Capsule(k * shape.radius, k * shape.length)
-
-
-def world(shape, ground, position=(0.0, 0.0, 1.0), friction=0.8):
-    m = Mechanism()
-    m.add_collider("ground", "world", ground, friction=friction)
-    m.add_body("body", 1.0, shapes=[shape], position=position, friction=friction)
-    return m
 
 
 def uneven(size=4.0, slope=0.0, n=9):
@@ -45,16 +29,6 @@ def solid(corners, holes=False):
 def box_mesh(size):
     signs = np.array([[1 if number >> k & 1 else -1 for k in range(3)] for number in range(8)])
     return solid(0.5 * signs * np.array(size))
-
-
-def motion(m, steps, dt=0.01, **state):
-    sim = Simulator(m, dt=dt, tolerance=1e-12)
-    sim.set_state(**{name: np.array([[value]], float) for name, value in state.items()})
-    found = []
-    for _ in range(steps):
-        sim.step()
-        found.append(np.concatenate([sim.state.x, sim.state.q, sim.state.v, sim.state.w], -1).ravel())
-    return np.array(found), sim
 
 
 @pytest.mark.parametrize("kind", SHAPES)

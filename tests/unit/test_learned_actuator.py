@@ -44,7 +44,7 @@ def test_a_network_that_is_a_pd_law_gives_its_motion():
 
 
 def test_history_batches_and_resets():
-    """What came two calls ago is the third input; a batch is its environments alone, to the bit."""
+    """The third input is of two calls ago; a batch is its environments alone, to the bit."""
     layers = [(np.eye(6)[:, [2]] + 0.25 * np.eye(6)[:, [4]], [0.5])]
     network = ActuatorNetwork(layers, history=(0, 1, 2), effort_scale=2.0)
     rng = np.random.default_rng(0)

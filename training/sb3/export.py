@@ -6,7 +6,6 @@ import numpy as np
 from gymnasium.spaces import Dict
 from stable_baselines3 import PPO, SAC
 from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.running_mean_std import RunningMeanStd
 from stable_baselines3.common.vec_env import VecNormalize
 
 from vigym.engine.errors import InputError
@@ -29,24 +28,17 @@ def policy_of(model: BaseAlgorithm, **about: Any) -> LearnedPolicy:
     size = len(layers[0][0])
     mean, scale, clip = np.zeros(size), np.ones(size), np.inf
     normalize = model.get_vec_normalize_env()
+    has_goal = isinstance(model.observation_space, Dict)
     if isinstance(normalize, VecNormalize) and normalize.norm_obs:
-        means, variances = moments(normalize.obs_rms)
-        mean, scale, clip = means.copy(), np.sqrt(variances + normalize.epsilon), normalize.clip_obs
-    if isinstance(model.observation_space, Dict):
-        order = order_of(model.observation_space)
-        mean, scale, layers[0] = mean[order], scale[order], (layers[0][0][order], layers[0][1])
+        parts = [normalize.obs_rms[part] for part in PARTS] if has_goal else [normalize.obs_rms]
+        mean = np.concatenate([part.mean for part in parts])
+        scale = np.sqrt(np.concatenate([part.var for part in parts]) + normalize.epsilon)
+        clip = normalize.clip_obs
+    if has_goal:
+        weights, bias = layers[0]
+        layers[0] = weights[order_of(model.observation_space)], bias
     activation = model.policy.activation_fn.__name__
     return LearnedPolicy(layers, activation, mean, scale, clip=clip, squash=isinstance(model, SAC), about=about)
-
-
-def moments(statistics: RunningMeanStd | dict[str, RunningMeanStd]) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of observations, of those with a goal in SB3's order of their parts."""
-    if isinstance(statistics, dict):
-        return (
-            np.concatenate([part.mean for part in statistics.values()]),
-            np.concatenate([part.var for part in statistics.values()]),
-        )
-    return statistics.mean, statistics.var
 
 
 def order_of(space: Dict) -> np.ndarray:
